@@ -29,6 +29,7 @@ ACTIONS = {  # every recorded action
     "delete_finding": "Finding deleted",
     "delete_study": "Study deleted",
     "delete_study_concept": "Concept of a study deleted",
+    "distinguish_studies": "Told apart from another",
     "drop_former_vectors": "Former vectors deleted",
     "embed_again": "Embedded again",
     "import_changes": "Study changed by an import",
@@ -58,6 +59,7 @@ ACTIONS = {  # every recorded action
     "set_findings": "Findings set",
     "set_notice": "Notice set",
     "submit": "Handed over for review",
+    "undo_distinction": "No longer told apart",
     "waive_finding": "Broken text kept as it is",
     "withdraw": "Withdrawn",
 }

@@ -781,6 +781,7 @@ class ImportJob(models.Model):
         FILE = "file", "file"
         TEXT = "text", "pasted text"
         LOOKUP = "lookup", "look-up"
+        ZOTERO = "zotero", "Zotero"
 
     asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
@@ -830,14 +831,18 @@ class ImportItem(models.Model):
         STUDY = "study", "study"
         PASSAGES = "passages", "passages"
         NOTICE = "notice", "notice"
+        IDENTIFIER = "identifier", "identifier"
 
     class Effect(models.TextChoices):
         NEW = "new", "new"
         CHANGES = "changes", "changes"
+        JOINS = "joins", "joins"
         SAME = "same", "same"
         DUPLICATE = "duplicate", "duplicate"
         ALIKE = "alike", "alike"
         UNMATCHED = "unmatched", "for no study here"
+        NOT_FOUND = "not_found", "not found"
+        FAILED = "failed", "failed"
 
     class Outcome(models.TextChoices):
         CREATED = "created", "created"
@@ -855,6 +860,9 @@ class ImportItem(models.Model):
     draft = models.JSONField()
     effect = models.CharField(max_length=10, choices=Effect.choices)
     other_key = models.CharField(max_length=40, blank=True, help_text="The study that it doubles or resembles.")
+    note = models.TextField(blank=True, help_text="What was found of it.")
+    doubt = models.TextField(blank=True, help_text="Why it is not chosen unless a curator does.")
+    taken = models.JSONField(default=list, blank=True, help_text="Fields whose stored values it replaces as it joins.")
     n_passages = models.PositiveIntegerField(default=0)
     n_blocking = models.PositiveIntegerField(default=0, help_text="Findings of the gate that stand in the way.")
     chosen = models.BooleanField(default=False)
@@ -867,6 +875,39 @@ class ImportItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study_key} {self.title}".strip()
+
+
+class DistinctStudies(models.Model):
+    """Two studies that a curator has told apart; ids, because one may still wait in an import."""
+
+    first = models.CharField(max_length=40, help_text="The smaller of the two ids.")
+    second = models.CharField(max_length=40)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    by_name = models.CharField(max_length=200)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["first", "second"], name="distinct_studies_once")]
+
+    def __str__(self) -> str:
+        return f"{self.first}, {self.second}"
+
+
+class ZoteroLibrary(models.Model):
+    """A Zotero library that one curator has connected; its key is stored encrypted."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="zotero_libraries")
+    library = models.CharField(max_length=60, help_text="As Zotero's addresses name it: users/123 or groups/456.")
+    encrypted_key = models.TextField()
+    versions = models.JSONField(default=dict, help_text="The library version last fetched, by collection.")
+
+    class Meta:
+        ordering = ["library"]
+        constraints = [models.UniqueConstraint(fields=["owner", "library"], name="zotero_library_once")]
+
+    def __str__(self) -> str:
+        return self.library
 
 
 class ShortLexemes(models.Func):

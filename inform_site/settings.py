@@ -303,6 +303,8 @@ REVIEW_REQUIRED = read(_env.bool, "INFORM_REVIEW_REQUIRED", False)
 # Where a DOI and a PMID are looked up, and nowhere else (corpus_app/curation/lookup.py).
 CROSSREF_URL = read(read_address, "CROSSREF_URL", "https://api.crossref.org")
 PUBMED_URL = read(read_address, "PUBMED_URL", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils")
+# Where curators' collections are fetched, and nowhere else (corpus_app/curation/zotero.py).
+ZOTERO_URL = read(read_address, "ZOTERO_URL", "https://api.zotero.org")
 LOOKUP_CONTACT = read(_env.str, "LOOKUP_CONTACT", "")
 LOOKUP_TIMEOUT_SECONDS = read(read_positive, "LOOKUP_TIMEOUT_SECONDS", 10)
 

@@ -29,6 +29,10 @@ class CurationError(Exception):
     """A refused write; the message says why and what to do."""
 
 
+class NotReady(CurationError):
+    """A job that is in another status than the caller expects."""
+
+
 class UnknownStudy(CurationError):
     def __init__(self, study_id: str) -> None:
         super().__init__(f"There is no study {study_id}.")

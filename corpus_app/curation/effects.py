@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Count
 from django.db.models.functions import Lower
 
 from corpus_app import sources
-from corpus_app.curation import gate
+from corpus_app.curation import distinctions, gate
+from corpus_app.curation.acts import CurationError
+from corpus_app.curation.distinctions import distinct_pairs, pair_of
 from corpus_app.curation.exporting import draft_of
 from corpus_app.curation.studies import merge_labels
 from corpus_app.models import ImportItem, ImportJob, Study
@@ -22,13 +26,31 @@ from corpus_app.sources import (
     StudyDraft,
     serialization,
 )
-from corpus_app.sources.bibliography import study_id_of
-from corpus_app.sources.duplicates import KnownStudy
+from corpus_app.sources.decisions import exclusions
+from corpus_app.sources.duplicates import DuplicateFinder, KnownStudy
+from corpus_app.sources.joining import (
+    EarlierRecord,
+    is_bibliographic,
+    join_passages,
+    joined_words,
+    newer_passages,
+)
 
-Draft = StudyDraft | AddedPassages | NoticeDraft
 
-CHOOSABLE = frozenset({ImportItem.Effect.NEW, ImportItem.Effect.CHANGES, ImportItem.Effect.ALIKE})
-CHOSEN = frozenset({ImportItem.Effect.NEW, ImportItem.Effect.CHANGES})
+@dataclass(frozen=True, slots=True)
+class JoiningRecord:
+    """A further record of a study that stands earlier in the same file."""
+
+    draft: StudyDraft
+    earlier: EarlierRecord
+
+
+Draft = StudyDraft | AddedPassages | NoticeDraft | JoiningRecord
+
+CHOSEN = frozenset({ImportItem.Effect.NEW, ImportItem.Effect.CHANGES, ImportItem.Effect.JOINS})
+CHOOSABLE = CHOSEN | {ImportItem.Effect.ALIKE}
+OFFERED = frozenset({"title", "authors", "year", "journal", "doi", "pmid", "url", "licence", "design"})
+"""Fields of which a curator may take the file's value when it joins a stored study."""
 _NOTICE = frozenset({"notice", "notice_reason"})  # set separately, by `set_notice`
 _DECIDED_HERE = frozenset({"design", "peer_reviewed", "collection", "curator_notes", "licence"})
 
@@ -45,6 +67,8 @@ def combine(present: StudyDraft, draft: StudyDraft) -> StudyDraft:
         if name not in keeps and theirs not in (None, "", (), "not_reported", "other", "none")
     ]
     merged = sources.merge_drafts(present, draft, take)
+    if is_bibliographic(draft):
+        merged = replace(merged, passages=newer_passages(present.passages, draft.passages))
     return replace(
         merged,
         status=present.status,
@@ -55,19 +79,21 @@ def combine(present: StudyDraft, draft: StudyDraft) -> StudyDraft:
     )
 
 
-def is_bibliographic(draft: StudyDraft) -> bool:
-    """Return whether the draft holds only what a reference manager exports."""
-    first_author = draft.authors[0] if draft.authors else ""
-    named = study_id_of(
-        doi=draft.doi,
-        pmid=draft.pmid,
-        title=draft.title,
-        year=draft.year,
-        first_author=first_author,
-        words=draft.passages[0].text if draft.passages else "",
+def join(present: StudyDraft, draft: StudyDraft, take: Collection[str] = ()) -> StudyDraft:
+    """Join a record to the stored study of the same DOI or PMID.
+
+    Stored values stay except those in `take`; empty fields are filled, and new passages are added.
+    """
+    merged = sources.merge_drafts(present, draft, frozenset(take) & OFFERED)
+    return replace(
+        merged,
+        notice=present.notice,
+        notice_reason=present.notice_reason,
+        passages=join_passages(present.passages, draft.passages),
+        labels=tuple(merge_labels(present.labels, draft.labels)),
+        origin=draft.origin,
+        line=draft.line,
     )
-    says_more = draft.concepts or draft.findings or draft.population or draft.curator_notes or draft.n_participants
-    return draft.study_id == named and not says_more
 
 
 class DraftComparer:
@@ -76,20 +102,22 @@ class DraftComparer:
     def __init__(self, own: Set[str] = frozenset()) -> None:
         """Take the ids, DOIs and PMIDs of the studies of the same import, which may still grow."""
         self._own = own
-        self._among = [
+        among = [
             KnownStudy(study_id, title, year, authors[0] if authors else "", doi or "", pmid or "")
             for study_id, title, year, authors, doi, pmid in Study.objects.values_list(
                 "study_id", "title", "year", "authors", "doi", "pmid"
             )
         ]
-        self._by_case = {known.study_id.lower(): known.study_id for known in self._among}
+        self._finder = DuplicateFinder(among)
+        self._distinct = distinct_pairs()
+        self._by_case = {known.study_id.lower(): known.study_id for known in among}
 
     def items(self, drafts: Sequence[Draft]) -> Iterator[ImportItem]:
-        found = [draft for draft in drafts if isinstance(draft, StudyDraft)]
-        twins: dict[str, Duplicate] = {}
-        for twin in sources.duplicates([sources.known_of(draft) for draft in found], self._among):
-            twins.setdefault(twin.new, twin)
-        ids = [draft.study_id for draft in found]
+        studies = (draft.draft if isinstance(draft, JoiningRecord) else draft for draft in drafts)
+        found = [draft for draft in studies if isinstance(draft, StudyDraft)]
+        twins = {draft.study_id: twin for draft in found if (twin := self._twin(draft))}
+        ids = [*(draft.study_id for draft in found), *(twin.known for twin in twins.values())]
+        ids += [draft.earlier.study_id for draft in drafts if isinstance(draft, JoiningRecord)]
         stored = {
             study.study_id: study
             for study in Study.objects.filter(study_id__in=ids).prefetch_related(
@@ -99,11 +127,50 @@ class DraftComparer:
         for draft in drafts:
             match draft:
                 case StudyDraft():
-                    yield self._study(draft, stored.get(draft.study_id), twins.get(draft.study_id))
+                    twin = twins.get(draft.study_id)
+                    if twin and twin.by is not Sameness.ALIKE and draft.study_id not in stored:
+                        yield self._joining(draft, stored[twin.known])
+                    else:
+                        yield self._study(draft, stored.get(draft.study_id), twin)
+                case JoiningRecord():
+                    twin = twins.get(draft.draft.study_id)
+                    key = twin.known if twin and twin.by is not Sameness.ALIKE else draft.earlier.study_id
+                    yield self._joining_record(draft, stored.get(key))
                 case AddedPassages():
                     yield self._passages(draft)
                 case NoticeDraft():
                     yield self._notice(draft)
+
+    def _twin(self, draft: StudyDraft) -> Duplicate | None:
+        """Return the most certain twin that no curator has told apart; None if there is none."""
+        for twin in self._finder.find(sources.known_of(draft)):
+            if twin.by is not Sameness.ALIKE or pair_of(twin.new, twin.known) not in self._distinct:
+                return twin
+        return None
+
+    def _joining(self, draft: StudyDraft, stored: Study) -> ImportItem:
+        present = draft_of(stored)
+        wanted = join(present, draft)
+        is_same = not sources.differences(present, wanted) and has_notice(stored, draft.notice)
+        effect = ImportItem.Effect.SAME if is_same else ImportItem.Effect.JOINS
+        texts = [passage.text for passage in wanted.passages[len(present.passages) :]]
+        item = _item(ImportItem.Kind.STUDY, stored.study_id, draft.title, draft, effect, stored.study_id, texts)
+        item.doubt = "" if is_same else f"{self._finder.find_doubts(sources.known_of(draft))} {item.doubt}".strip()
+        item.chosen = item.chosen and not item.doubt
+        return item
+
+    def _joining_record(self, record: JoiningRecord, stored: Study | None) -> ImportItem:
+        draft, earlier = record.draft, record.earlier
+        if stored:
+            item = self._joining(draft, stored)
+        else:
+            key, texts = earlier.study_id, [passage.text for passage in draft.passages]
+            item = _item(ImportItem.Kind.STUDY, key, draft.title, draft, ImportItem.Effect.JOINS, key, texts)
+            filled = (name for name in sorted(OFFERED) if getattr(draft, name) not in (None, "", (), "other"))
+            item.taken = list(filled) if earlier.is_led_by(draft) else []
+        words = joined_words(earlier, draft)
+        item.note = words[:1].upper() + words[1:]
+        return item
 
     def _study(self, draft: StudyDraft, stored: Study | None, twin: Duplicate | None) -> ImportItem:
         other = ""
@@ -116,8 +183,7 @@ class DraftComparer:
         elif by_case != draft.study_id:
             effect, other = ImportItem.Effect.DUPLICATE, by_case
         elif twin:
-            is_alike = twin.by is Sameness.ALIKE
-            effect, other = (ImportItem.Effect.ALIKE if is_alike else ImportItem.Effect.DUPLICATE), twin.known
+            effect, other = ImportItem.Effect.ALIKE, twin.known
         else:
             effect = ImportItem.Effect.NEW
         return _item(
@@ -151,11 +217,13 @@ def _item(
     kind: str,
     key: str,
     title: str,
-    draft: Draft,
+    draft: StudyDraft | AddedPassages | NoticeDraft,
     effect: str,
     other: str,
     texts: Sequence[str],
 ) -> ImportItem:
+    excluded = exclusions(draft.labels) if isinstance(draft, StudyDraft) else ()
+    doubt = f"It is marked there as {', '.join(excluded)}." if excluded else ""
     return ImportItem(
         kind=kind,
         study_key=key[:40],
@@ -166,8 +234,29 @@ def _item(
         other_key=other,
         n_passages=len(texts),
         n_blocking=gate.count_blocking(texts),
-        chosen=effect in CHOSEN,
+        doubt=doubt,
+        chosen=effect in CHOSEN and not doubt,
     )
+
+
+def choose_fields(job: ImportJob, among: Collection[int], named: Iterable[str]) -> None:
+    """Have joining items replace the stored values of the fields `named`, each as `item:field`."""
+    chosen = {tuple(name.split(":", 1)) for name in named}
+    for item in ImportItem.objects.filter(job=job, pk__in=list(among), effect=ImportItem.Effect.JOINS):
+        taken = [name for name in sorted(OFFERED) if (str(item.pk), name) in chosen]
+        if taken != item.taken:
+            ImportItem.objects.filter(pk=item.pk, outcome="").update(taken=taken)
+
+
+def tell_apart(job: ImportJob, key: str, *, by: User | None) -> None:
+    """Remember that an alike item is another study, and choose it as a new one."""
+    item = job.items.filter(pk=key if key.isdecimal() else 0, effect=ImportItem.Effect.ALIKE, outcome="").first()
+    if item is None:
+        raise CurationError("This study is told apart already: look at the page again.")
+    with transaction.atomic():
+        distinctions.tell_apart(item.study_key, item.other_key, by=by)
+        values = {"effect": ImportItem.Effect.NEW, "other_key": "", "chosen": not item.doubt}
+        ImportItem.objects.filter(pk=item.pk).update(**values)
 
 
 def count_effects(job: ImportJob) -> dict[ImportItem.Effect, int]:

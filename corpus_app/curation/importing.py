@@ -105,16 +105,18 @@ def import_corpus(
     return run.report()
 
 
-def import_study(draft: StudyDraft, *, by: User | None, by_name: str = "", digest_of: StudyDraft) -> bool:
+def import_study(draft: StudyDraft, *, by: User | None, by_name: str = "", digest_of: StudyDraft | None) -> bool:
     """Import one study within the caller's act; return whether anything changed.
 
-    The digest of `digest_of` is stored, so that the next import of the same draft is skipped.
+    The digest of `digest_of` is stored, so that the next import of the same draft is skipped. None keeps the one
+    of the study's own file.
     """
     run = _Import(by=by, by_name=by_name, problems=[], broken=0)
     with act(by=by, by_name=by_name) as current:
-        stored = Study.objects.filter(study_id=draft.study_id).exists()
+        stored = Study.objects.filter(study_id=draft.study_id).first()
         changed = run._update(current, draft) if stored else run._create(current, draft)
-        Study.objects.filter(study_id=draft.study_id).update(import_hash=digest(digest_of))
+        kept = digest(digest_of) if digest_of else stored.import_hash if stored else ""
+        Study.objects.filter(study_id=draft.study_id).update(import_hash=kept)
     return changed
 
 

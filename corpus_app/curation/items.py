@@ -12,7 +12,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 from corpus_app import sources
 from corpus_app.curation import importing, rows, studies
 from corpus_app.curation.acts import CurationError, act
-from corpus_app.curation.effects import combine, find_study, has_notice
+from corpus_app.curation.effects import combine, find_study, has_notice, join
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import ImportItem, ImportJob, Study
 from corpus_app.records import Design, Notice, Status
@@ -95,7 +95,29 @@ class Importer:
             return self._set_notice(serialization.notice_draft(item.draft))
         if item.kind == ImportItem.Kind.PASSAGES:
             return self._add_passages(item, serialization.added_passages(item.draft))
-        return self._import_study(serialization.study_draft(item.draft))
+        draft = serialization.study_draft(item.draft)
+        if item.effect == ImportItem.Effect.JOINS:
+            return self._join_study(draft, item)
+        return self._import_study(draft)
+
+    def _join_study(self, draft: StudyDraft, item: ImportItem) -> tuple[str, str]:
+        stored = Study.objects.filter(study_id=item.other_key).first()
+        if stored is None:
+            return ImportItem.Outcome.REFUSED, f"{item.other_key}, which it joins, is not here."
+        marked = self._raise_notice(stored, draft.notice, draft.notice_reason)
+        present = draft_of(stored)
+        wanted = join(present, draft, item.taken)
+        if clash := importing.find_clash(wanted):
+            return ImportItem.Outcome.REFUSED, clash.reason
+        if not sources.differences(present, wanted):
+            return (ImportItem.Outcome.UPDATED, marked) if marked else (ImportItem.Outcome.UNCHANGED, "")
+        if obstacle := self._find_change_obstacle(stored):
+            return ImportItem.Outcome.REFUSED, obstacle
+        importing.import_study(wanted, by=self._by, by_name=self._by_name, digest_of=None)
+        reason = self._submit(stored.study_id) if self._options.submit else ""
+        added = len(wanted.passages) - len(present.passages)
+        joined = f"Joined to {stored.study_id}, {added} passage{'' if added == 1 else 's'} added."
+        return ImportItem.Outcome.UPDATED, f"{joined} {marked} {reason}".strip()
 
     def _import_study(self, draft: StudyDraft) -> tuple[str, str]:
         if clash := importing.find_clash(draft):

@@ -24,16 +24,19 @@ from django.utils import timezone
 
 from common.waking import wake
 from corpus_app import sources
-from corpus_app.curation import effects, items, lookup
+from corpus_app.curation import effects, items, lookup, zotero
 from corpus_app.curation.acts import CurationError, wake_indexing
+from corpus_app.curation.acts import NotReady as NotReady
 from corpus_app.curation.effects import CHOOSABLE as CHOOSABLE
 from corpus_app.curation.effects import CHOSEN
 from corpus_app.curation.items import Options as Options
 from corpus_app.curation.items import options_of
+from corpus_app.curation.listed_lookups import ListedLookup, title_of
 from corpus_app.curation.reading import Reading
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.sources import Intake, Item, Source, serialization
 from corpus_app.sources.bibliography import Record, items_of
+from corpus_app.sources.identifier_lists import MAX_IDENTIFIERS, identifiers_in, is_identifier_list, list_text
 
 TASK = "corpus_app.tasks.carry_on_imports"
 LOCK_KEY = 7_301_005  # of an advisory lock: one process runs import jobs at a time
@@ -42,15 +45,12 @@ PROGRESS_SECONDS = 0.5  # least time between two progress updates
 MOST_OPENED = 3  # sources that a process keeps open between their turns
 READ_PER_SECOND = 1_500_000  # bytes parsed, and items carried out: what a job may still take, to do short ones first
 CARRIED_OUT_PER_SECOND = 30
+LOOKED_UP_PER_SECOND = 4
 
 TO_READ = frozenset({ImportJob.Status.WAITING, ImportJob.Status.READING})
 TO_DO = frozenset({ImportJob.Status.CONFIRMED, ImportJob.Status.RUNNING})
 
 Progress = Callable[[ImportJob], None]
-
-
-class NotReady(CurationError):
-    """A job that is in another status than the caller expects."""
 
 
 def create_job(
@@ -62,7 +62,13 @@ def create_job(
     way: str = ImportJob.Way.FILE,
     options: Mapping[str, Any] | None = None,
 ) -> ImportJob:
-    """Create a job for a worker; the bytes are stored unchanged."""
+    """Create a job for a worker; the bytes are stored unchanged. A file of identifiers alone is looked up."""
+    if way != ImportJob.Way.ZOTERO and not (options or {}).get("title") and is_identifier_list(content):
+        way = ImportJob.Way.LOOKUP
+    total = 0
+    if way == ImportJob.Way.LOOKUP:
+        named = identifiers_in(list_text(content))[:MAX_IDENTIFIERS]
+        file_name, total = (file_name or title_of(named)), len(named)
     job = ImportJob(
         asked_by=by,
         asked_by_name=by.get_username() if by else by_name,
@@ -72,6 +78,7 @@ def create_job(
         content=b"",
         content_hash=hashlib.sha256(content).hexdigest(),
         options=dict(options or {}),
+        total=total,
     )
     with transaction.atomic():
         job.save()
@@ -101,11 +108,11 @@ def choose_items(job: ImportJob, *, among: Iterable[int], chosen: Iterable[int])
 
 
 def choose_all_items(job: ImportJob, *, is_chosen: bool) -> None:
-    """Select all new and changed items, or none. Items that resemble another study are only selected singly."""
+    """Select all new, changed and joining items, or none. Doubtful and alike ones are only selected singly."""
     with transaction.atomic():
         _lock_job(job, ImportJob.Status.PREVIEWED)
-        which = CHOSEN if is_chosen else CHOOSABLE
-        ImportItem.objects.filter(job=job, effect__in=which).update(chosen=is_chosen)
+        which = ImportItem.objects.filter(job=job, effect__in=CHOSEN if is_chosen else CHOOSABLE)
+        (which.filter(doubt="") if is_chosen else which).update(chosen=is_chosen)
 
 
 def confirm(job: ImportJob, options: Options, *, by: User | None) -> None:
@@ -200,7 +207,9 @@ def find_work() -> ImportJob | None:
     jobs = ImportJob.objects.defer("content", "problems")
     reading = Cast(Func("content", function="octet_length"), FloatField()) / READ_PER_SECOND
     carrying_out = Cast(F("total") - F("done"), FloatField()) / CARRIED_OUT_PER_SECOND
-    seconds = Case(When(status__in=TO_READ, then=reading), default=carrying_out)
+    looking_up = Cast(F("total") - F("done"), FloatField()) / LOOKED_UP_PER_SECOND
+    listed = Q(status__in=TO_READ, way=ImportJob.Way.LOOKUP)
+    seconds = Case(When(listed, then=looking_up), When(status__in=TO_READ, then=reading), default=carrying_out)
     return jobs.filter(status__in=TO_READ | TO_DO).order_by(seconds, "pk").first()
 
 
@@ -276,6 +285,10 @@ class _JobRun:
     def read(self) -> bool:
         if self.job.status != ImportJob.Status.READING:
             self._set(status=ImportJob.Status.READING, beat_at=timezone.now())
+        if self.job.way == ImportJob.Way.LOOKUP:
+            return self._look_up()
+        if self.job.way == ImportJob.Way.ZOTERO and not self._fetch_from_zotero():
+            return False
         stored = ImportItem.objects.filter(job=self.job).count()
         with _opened(self.job) as opened:
             self._start_clock()
@@ -287,6 +300,27 @@ class _JobRun:
                     opened.is_wanted = True
                     return False
             self._finish_reading(opened)
+        return True
+
+    def _look_up(self) -> bool:
+        listed = ListedLookup(self.job, intake_of(self.job))
+        self._start_clock()
+        while listed.look_up_next():
+            self._report_progress(done=listed.done, total=listed.total)
+            if self._is_over():
+                self._report_progress(done=listed.done, total=listed.total, at_once=True)
+                return False
+        self._report_progress(done=listed.done, total=listed.total, at_once=True)
+        listed.finish()
+        return True
+
+    def _fetch_from_zotero(self) -> bool:
+        """Fetch the pages that are not stored yet; return whether all are, within the time."""
+        self._start_clock()
+        while not zotero.is_fetched(self.job) and zotero.fetch_page(self.job):
+            self._report_progress(done=0, total=zotero.count_fetched(self.job))
+            if self._is_over():
+                return False
         return True
 
     def _store(self, opened: _OpenedSource, batch: Sequence[effects.Draft], *, stored: int) -> None:
@@ -376,10 +410,7 @@ class _OpenedSource:
     def _open(self, job: ImportJob) -> tuple[str, Iterable[Item]]:
         """Return the name of the format, and the items."""
         options, content = options_of(job), bytes(job.content)
-        intake = Intake(collection="", status_reason=f"Imported from {job.file_name}, not yet reviewed.")
-        if job.way == ImportJob.Way.LOOKUP:
-            found = lookup.look_up(content.decode(), intake, lookup.services())
-            return found.reader, [*found.studies, *found.passages, *found.notices, *found.problems]
+        intake = intake_of(job)
         if job.way == ImportJob.Way.TEXT and options.title:
             return "Pasted text", _items_of_text(content.decode(), options.title, job.file_name, intake)
         source = Source(job.file_name, content, on_read=self._set_part_read)
@@ -403,6 +434,10 @@ def _opened(job: ImportJob) -> Iterator[_OpenedSource]:
         opened_sources[job.pk] = opened
         for former in list(opened_sources)[:-MOST_OPENED]:
             del opened_sources[former]
+
+
+def intake_of(job: ImportJob) -> Intake:
+    return Intake(collection="", status_reason=f"Imported from {job.file_name}, not yet reviewed.")
 
 
 def _items_of_text(text: str, title: str, name: str, intake: Intake) -> list[Item]:

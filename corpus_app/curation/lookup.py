@@ -1,7 +1,6 @@
-"""Lookup of a DOI at Crossref and of a PMID at PubMed; the record becomes a draft like any import's.
+"""Lookup of DOIs at Crossref and of PMIDs and PMC ids at PubMed; a record becomes a draft like any import's.
 
-Requests go only to the two addresses in the settings: no redirect is followed, no other host is contacted,
-and size and time of a reply are limited.
+Requests go only to the two addresses in the settings.
 """
 
 from __future__ import annotations
@@ -9,31 +8,28 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-import httpx2
 from django.conf import settings
 
 from common.dois import find_doi, normal_doi
+from corpus_app.curation.fetching import MAX_REPLY_BYTES as MAX_REPLY_BYTES
+from corpus_app.curation.fetching import LookupFailed as LookupFailed
+from corpus_app.curation.fetching import fetch
 from corpus_app.records import Notice
-from corpus_app.sources import (
-    Intake,
-    Item,
-    Problem,
-    ReadResult,
-    Source,
-    StudyDraft,
-    collect_items,
-    doi_fault,
-    pmid_fault,
-)
-from corpus_app.sources.bibliography import Record, items_of
-from corpus_app.sources.formats import PUBMED
+from corpus_app.sources import Intake, ReadResult, Refused, Source, collect_items, jats, pubmed
+from corpus_app.sources.bibliography import Item, Record, items_of
+from corpus_app.sources.identifier_lists import Identifier, Scheme, identifier_of, identifiers_in
 
-NEITHER = "This is neither a DOI (10.1519/jsc.0000000000002776) nor a PMID (27102172)."
-MAX_REPLY_BYTES = 2_000_000  # a record has 5 to 100 KB; those with thousands of authors 1 MB
+NEITHER = "This is neither a DOI (10.1519/jsc.0000000000002776) nor a PMID (27102172) nor a PMC id (PMC4836564)."
+MAX_ARTICLES_BYTES = 30_000_000  # of the records or full texts of one batch
+BATCH = {Scheme.DOI: 1, Scheme.PMID: 50, Scheme.PMCID: 5, Scheme.UNKNOWN: 50}  # asked for at once
+INTERVAL_SECONDS = {Scheme.DOI: 0.1, Scheme.PMID: 0.34, Scheme.PMCID: 0.34}  # between requests, as the services ask
+MOST_FAILURES = 3  # requests in a row to one service, after which it is left alone
+LONGEST_WAIT_SECONDS = 5  # for a service that says when it is free again
 _KINDS = {"posted-content": "preprint", "dissertation": "thesis", "peer-review": "review"}
 _REVIEWED = frozenset({"journal-article", "proceedings-article"})
 _NOTICES = {
@@ -46,15 +42,6 @@ _NOTICES = {
     "erratum": Notice.CORRECTED,
     "expression_of_concern": Notice.EXPRESSION_OF_CONCERN,
 }
-
-
-class LookupFailed(Exception):
-    """A lookup without a record. `permanent` is true if a retry would not help."""
-
-    def __init__(self, reason: str, *, permanent: bool, retry_after_seconds: int | None = None) -> None:
-        super().__init__(reason)
-        self.permanent = permanent
-        self.retry_after_seconds = retry_after_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,37 +63,99 @@ def services() -> Services:
 
 
 def lookup_fault(value: str) -> str | None:
-    """Return why this cannot be looked up; None for a DOI or a PMID, bare or in a URL."""
-    return None if _pmid_in(value) or _doi_in(value) else NEITHER
+    """Return why nothing in this can be looked up; None where it names a DOI, a PMID or a PMC id."""
+    found = identifiers_in(value)
+    return None if any(one.scheme is not Scheme.UNKNOWN for one in found) else NEITHER
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a service said of one identifier: its record, or the reason why there is none."""
+
+    identifier: Identifier
+    items: tuple[Item, ...] = ()
+    reason: str = ""
+    can_retry: bool = False
+    """Whether the service failed, rather than the identifier."""
 
 
 def look_up(value: str, intake: Intake, services: Services) -> ReadResult:
-    """Fetch the record of a DOI or a PMID, bare or in a URL. Raises LookupFailed."""
-    if pmid := _pmid_in(value):
-        return _by_pmid(pmid, intake, services)
-    if doi := _doi_in(value):
-        return _by_doi(doi, intake, services)
-    raise LookupFailed(NEITHER, permanent=True)
+    """Fetch the record of a DOI, a PMID or a PMC id, bare or in a URL. Raises LookupFailed."""
+    identifier = identifier_of(value)
+    (found,) = _ask([identifier], intake, services)
+    if found.reason:
+        raise LookupFailed(found.reason, permanent=True, not_found=True)
+    return collect_items(SERVICE_NAMES[identifier.scheme], found.items)
 
 
-def _pmid_in(value: str) -> str:
-    bare = re.sub(
-        r"^(?:pmid:?\s*|https?://(?:pubmed\.ncbi\.nlm\.nih\.gov|www\.ncbi\.nlm\.nih\.gov/pubmed)/)|/$",
-        "",
-        value.strip(),
-        flags=re.IGNORECASE,
-    )
-    return "" if pmid_fault(bare) else bare
+SERVICE_NAMES = {Scheme.DOI: "Crossref", Scheme.PMID: "PubMed", Scheme.PMCID: "PubMed Central"}
 
 
-def _doi_in(value: str) -> str:
-    doi = find_doi(value.strip())
-    return doi if doi and not doi_fault(doi) else ""
+class Asker:
+    """Requests to the services in turn: at their pace, and not to one that fails again and again."""
+
+    def __init__(self, intake: Intake, services: Services) -> None:
+        self._intake = intake
+        self._services = services
+        self._asked_at = dict.fromkeys(Scheme, 0.0)
+        self._failures = dict.fromkeys(Scheme, 0)
+
+    def answers(self, identifiers: Sequence[Identifier]) -> Iterator[Answer]:
+        """Ask for identifiers of one scheme at once; a batch that fails is asked for one by one."""
+        scheme = identifiers[0].scheme
+        if self._failures[scheme] >= MOST_FAILURES:
+            words = f"{SERVICE_NAMES[scheme]} failed {MOST_FAILURES} times in a row and was not asked; try again later."
+            yield from (Answer(one, (), words, can_retry=True) for one in identifiers)
+            return
+        try:
+            yield from self._ask(identifiers)
+        except LookupFailed as failed:
+            if failed.permanent and len(identifiers) > 1:
+                for one in identifiers:
+                    yield from self.answers([one])
+            else:
+                yield from (Answer(one, (), str(failed), can_retry=not failed.not_found) for one in identifiers)
+
+    def _ask(self, identifiers: Sequence[Identifier]) -> list[Answer]:
+        scheme = identifiers[0].scheme
+        try:
+            try:
+                self._wait(scheme, INTERVAL_SECONDS.get(scheme, 0))
+                found = _ask(identifiers, self._intake, self._services)
+            except LookupFailed as failed:
+                if failed.retry_after_seconds is None or failed.retry_after_seconds > LONGEST_WAIT_SECONDS:
+                    raise
+                self._wait(scheme, failed.retry_after_seconds)
+                found = _ask(identifiers, self._intake, self._services)
+        except LookupFailed as failed:
+            self._failures[scheme] += not failed.permanent
+            raise
+        self._failures[scheme] = 0
+        return found
+
+    def _wait(self, scheme: Scheme, seconds: float) -> None:
+        time.sleep(max(0.0, self._asked_at[scheme] + seconds - time.monotonic()))
+        self._asked_at[scheme] = time.monotonic()
 
 
-def _by_doi(doi: str, intake: Intake, services: Services) -> ReadResult:
+def _ask(identifiers: Sequence[Identifier], intake: Intake, services: Services) -> list[Answer]:
+    """Ask for identifiers of one scheme. Raises LookupFailed."""
+    match identifiers[0].scheme:
+        case Scheme.DOI:
+            return [Answer(one, _by_doi(one.value, intake, services)) for one in identifiers]
+        case Scheme.PMID:
+            return _by_pmids(identifiers, intake, services)
+        case Scheme.PMCID:
+            return _by_pmcids(identifiers, intake, services)
+    if len(identifiers) == 1:
+        raise LookupFailed(NEITHER, permanent=True, not_found=True)
+    return [Answer(one, (), NEITHER) for one in identifiers]
+
+
+def _by_doi(doi: str, intake: Intake, services: Services) -> tuple[Item, ...]:
     address = f"{services.crossref.rstrip('/')}/works/{quote(doi, safe='')}"
-    content = _get(address, {"mailto": services.contact} if services.contact else {}, services)
+    asked = {"mailto": services.contact} if services.contact else {}
+    content = fetch(address, asked, service=services.crossref, timeout_seconds=services.timeout_seconds).content
     name = f"Crossref {doi}"
     try:
         message = json.loads(content)["message"]
@@ -117,80 +166,52 @@ def _by_doi(doi: str, intake: Intake, services: Services) -> ReadResult:
         ) from None
     if doi not in {find_doi(found) for found in record.dois}:
         raise LookupFailed(f"Crossref answered with another record than {doi}.", permanent=True)
-    return collect_items("Crossref", items_of(record, intake))
+    return tuple(items_of(record, intake))
 
 
-def _by_pmid(pmid: str, intake: Intake, services: Services) -> ReadResult:
-    asked = {"db": "pubmed", "id": pmid, "retmode": "xml", "tool": "inform"} | (
-        {"email": services.contact} if services.contact else {}
-    )
-    content = _get(f"{services.pubmed.rstrip('/')}/efetch.fcgi", asked, services)
-    found: list[Item] = [*PUBMED.items(Source(f"PubMed {pmid}", content), intake)]
-    if not any(isinstance(item, StudyDraft) and item.pmid == pmid for item in found) and all(
-        isinstance(item, Problem | StudyDraft) for item in found
-    ):
-        raise LookupFailed(f"PubMed has no record {pmid}.", permanent=True)
-    return collect_items("PubMed", found)
-
-
-def _get(address: str, asked: dict[str, str], services: Services) -> bytes:
-    """Fetch an address of one of the services. Raises LookupFailed when that does not succeed."""
-    host = urlsplit(address).hostname or ""
-    if host not in {urlsplit(services.crossref).hostname, urlsplit(services.pubmed).hostname}:
-        raise LookupFailed(f"{host} is not one of the services that are asked.", permanent=True)
-    ends = time.monotonic() + services.timeout_seconds
+def _by_pmids(identifiers: Sequence[Identifier], intake: Intake, services: Services) -> list[Answer]:
+    content = _efetch("pubmed", identifiers, services)
+    found: dict[str, tuple[Item, ...]] = {}
     try:
-        with (
-            httpx2.Client(
-                timeout=services.timeout_seconds,
-                follow_redirects=False,
-                trust_env=False,
-                headers={"User-Agent": "InForm"},
-            ) as client,
-            client.stream("GET", address, params=asked) as reply,
-        ):
-            _check(reply, host)
-            content = bytearray()
-            for block in reply.iter_bytes():
-                content += block
-                if len(content) > MAX_REPLY_BYTES:
-                    raise LookupFailed(
-                        f"The reply of {host} is larger than {MAX_REPLY_BYTES // 1_000_000} MB.", permanent=True
-                    )
-                if time.monotonic() > ends:
-                    raise LookupFailed(
-                        f"{host} took longer than {services.timeout_seconds:g} seconds; try again later.",
-                        permanent=False,
-                    )
-            return bytes(content)
-    except httpx2.TimeoutException:
-        raise LookupFailed(
-            f"{host} took longer than {services.timeout_seconds:g} seconds; try again later.", permanent=False
-        ) from None
-    except httpx2.HTTPError as error:
-        raise LookupFailed(
-            f"{host} cannot be reached ({type(error).__name__}); try again later.", permanent=False
-        ) from None
+        for record in pubmed.records(Source("PubMed", content)):
+            found[record.pmid] = tuple(items_of(record, intake))
+    except Refused as refused:
+        raise LookupFailed(f"PubMed's reply {refused.reason}", permanent=True) from None
+    missing = "PubMed has no record {}."
+    return [_answer(one, found.get(one.value, ()), missing) for one in identifiers]
 
 
-def _check(reply: httpx2.Response, host: str) -> None:
-    if reply.status_code == 200:
-        return
-    if reply.status_code in {400, 404, 410}:
-        raise LookupFailed(f"{host} has no such record.", permanent=True)
-    if reply.status_code == 429 or reply.status_code >= 500:
-        wait = reply.headers.get("retry-after", "")
-        raise LookupFailed(
-            f"{host} is busy ({reply.status_code}); try again later.",
-            permanent=False,
-            retry_after_seconds=int(wait) if wait.isdigit() else None,
-        )
-    if 300 <= reply.status_code < 400:
-        raise LookupFailed(
-            f"{host} answered with a redirection, which is not followed; look at the address in the settings.",
-            permanent=True,
-        )
-    raise LookupFailed(f"{host} refused the question ({reply.status_code}).", permanent=True)
+def _by_pmcids(identifiers: Sequence[Identifier], intake: Intake, services: Services) -> list[Answer]:
+    """Return articles of PubMed Central: the full text of the open ones, the abstract of the others."""
+    content = _efetch("pmc", identifiers, services)
+    found: dict[str, tuple[Item, ...]] = {}
+    try:
+        for pmcid, record in jats.records(Source("PubMed Central", content)):
+            found[pmcid] = tuple(items_of(record, intake))
+    except Refused as refused:
+        raise LookupFailed(f"PubMed Central's reply {refused.reason}", permanent=True) from None
+    missing = "PubMed Central has no article PMC{}."
+    return [_answer(one, found.get(one.value, ()), missing) for one in identifiers]
+
+
+def _answer(identifier: Identifier, items: tuple[Item, ...], missing: str) -> Answer:
+    return Answer(identifier, items, "" if items else missing.format(identifier.value))
+
+
+def _efetch(database: str, identifiers: Sequence[Identifier], services: Services) -> bytes:
+    asked = {
+        "db": database,
+        "id": ",".join(one.value for one in identifiers),
+        "retmode": "xml",
+        "tool": "inform",
+    } | ({"email": services.contact} if services.contact else {})
+    return fetch(
+        f"{services.pubmed.rstrip('/')}/efetch.fcgi",
+        asked,
+        service=services.pubmed,
+        timeout_seconds=services.timeout_seconds,
+        max_bytes=MAX_REPLY_BYTES if database == "pubmed" and len(identifiers) == 1 else MAX_ARTICLES_BYTES,
+    ).content
 
 
 def record_of(message: dict[str, Any], file: str) -> Record:

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db.models import Count
 
 from corpus_app.curation import gate, rows, studies
 from corpus_app.curation.acts import CurationError, ReasonMissing, act
+from corpus_app.curation.distinctions import distinct_pairs, pair_of
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import Passage, Study
 from corpus_app.records import Notice, Status, question_lines
-from corpus_app.sources import FindingDraft
+from corpus_app.sources import FindingDraft, differences
+from corpus_app.sources.duplicates import DuplicateFinder, KnownStudy, are_twins
+from corpus_app.sources.joining import join_passages
 
 _LISTS = frozenset({"concepts", "findings"})
 TAKEABLE = frozenset(studies.EDITABLE) - {"status_reason", "source_ref", "derived_numbers"} | _LISTS
+
+
+MOST_MERGES = 100  # at once: about ten seconds
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPair:
+    """Two stored studies that look alike."""
+
+    keep: KnownStudy
+    other: KnownStudy
+    is_sure: bool
+    is_published: bool
+    """Whether readers see one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SureMerges:
+    merged: int
+    refused: tuple[str, ...]
+    """Why each of the other pairs was left."""
+    is_complete: bool
 
 
 class CannotMerge(CurationError):
@@ -34,10 +61,9 @@ def merge(
 ) -> Study:
     """Copy the fields `take` and the passages (by key) of the study `other` into `keep`, and withdraw `other`.
 
-    Concepts and findings are added to the present ones. Raises CannotMerge and other CurationErrors.
+    Concepts and findings are added to the present ones. Raises CannotMerge and other CurationErrors, ReasonMissing
+    only where one of them is published.
     """
-    if not reason.strip():
-        raise ReasonMissing
     if keep == other:
         raise CannotMerge("A study is not merged with itself.")
     if unknown := set(take) - TAKEABLE:
@@ -47,6 +73,8 @@ def merge(
         # Rows are locked in the order of their ids, like everywhere, so that two writers cannot deadlock.
         both = {study_id: current.study(study_id) for study_id in sorted((keep, other))}
         target, source = both[keep], both[other]
+        if not reason.strip() and Status.PUBLISHED in {target.status, source.status}:
+            raise ReasonMissing
         if source.notice != Notice.NONE and source.notice != target.notice:
             raise CannotMerge(
                 f"{other} carries a notice ({source.notice.replace('_', ' ')}): set that of {keep} first."
@@ -81,7 +109,7 @@ def merge(
         for passage in new:
             fields = {name: getattr(passage, name) for name in (*studies.PASSAGE_FIELDS, *studies.PASSAGE_ORIGIN)}
             studies.add_passage(keep, by=by, by_name=by_name, **fields)
-        why = f"Merged into {keep}. {reason.strip()}"
+        why = f"Merged into {keep}. {reason}".strip()
         studies.retire(other, by=by, by_name=by_name, reason=why)
         current.record("merge_study", study=keep, reason=reason.strip(), other=other, took=sorted(take), added=len(new))
         return Study.objects.get(study_id=keep)
@@ -104,3 +132,77 @@ def _merge_findings(ours: Sequence[FindingDraft], theirs: Sequence[FindingDraft]
 
 def _merge_questions(ours: str, theirs: str) -> str:
     return "\n".join(dict.fromkeys(question_lines(f"{ours}\n{theirs}")))
+
+
+# --- Pairs
+
+
+def pairs() -> Iterator[StudyPair]:
+    """Yield each pair of alike studies once, except those told apart. Withdrawn studies are left out."""
+    columns = ("study_id", "title", "year", "authors", "doi", "pmid")
+    stored = Study.objects.exclude(status=Status.WITHDRAWN).values_list(*columns)
+    known = {
+        key: KnownStudy(key, title, year, names[0] if names else "", doi or "", pmid or "")
+        for key, title, year, names, doi, pmid in stored
+    }
+    finder, distinct = DuplicateFinder(known.values()), distinct_pairs()
+    found = {pair_of(pair.new, pair.known): None for study in known.values() for pair in finder.find(study)}
+    weights = _weights({key for pair in found for key in pair})
+    for pair in found:
+        if pair not in distinct:
+            keep, other = order_by_loss(*pair, weights=weights)
+            is_published = any(not weights[key][0] for key in pair)
+            yield StudyPair(known[keep], known[other], are_twins(known[keep], known[other]), is_published)
+
+
+def order_by_loss(one: str, two: str, *, weights: Mapping[str, tuple[int, ...]] | None = None) -> tuple[str, str]:
+    """Return the study to keep, then the other: published before unpublished, then by passages, then by age."""
+    found = _weights({one, two}) if weights is None else weights
+    keep, other = sorted((one, two), key=lambda key: (found[key], key))
+    return keep, other
+
+
+def _weights(keys: set[str]) -> dict[str, tuple[int, ...]]:
+    counted = Study.objects.filter(study_id__in=keys).annotate(n=Count("passages"))
+    return {
+        study_id: (status != Status.PUBLISHED, -n, pk)
+        for study_id, status, n, pk in counted.values_list("study_id", "status", "n", "pk")
+    }
+
+
+def merge_pair(keep: str, other: str, *, reason: str, by: User | None, by_name: str = "") -> Study:
+    """Merge two studies, taking what the first lacks: empty fields, passages, concepts, findings and labels."""
+    with act(by=by, by_name=by_name) as current:
+        both = {study_id: current.study(study_id) for study_id in sorted((keep, other))}
+        ours, theirs = draft_of(both[keep]), draft_of(both[other])
+        empty = ("", (), None, "not_reported", "other")
+        take = {
+            name
+            for name, here, there in differences(ours, theirs)
+            if name in TAKEABLE and there not in empty and (here in empty or name in _LISTS | {"labels"})
+        }
+        added = {passage.text for passage in join_passages(ours.passages, theirs.passages)[len(ours.passages) :]}
+        passages = Passage.objects.filter(study=both[other], text__in=added).values_list("pk", flat=True)
+        return merge(keep, other, take=take, passages=list(passages), reason=reason, by=by, by_name=by_name)
+
+
+def merge_sure_pairs(*, reason: str, by: User | None, by_name: str = "") -> SureMerges:
+    """Merge the pairs that are surely one study, each in an act of its own.
+
+    Pairs with a published study are merged only with a reason.
+    """
+    refused: list[str] = []
+    merged, gone = 0, set[str]()
+    sure = [pair for pair in pairs() if pair.is_sure]
+    for pair in sure[:MOST_MERGES]:
+        keep, other = pair.keep.study_id, pair.other.study_id
+        if {keep, other} & gone:
+            continue  # one of three equal ones, merged already
+        try:
+            merge_pair(keep, other, reason=reason, by=by, by_name=by_name)
+        except (CurationError, ValidationError) as error:
+            refused.append(f"{other} and {keep}: {error}")
+        else:
+            merged += 1
+            gone.add(other)
+    return SureMerges(merged, tuple(refused), len(sure) <= MOST_MERGES)

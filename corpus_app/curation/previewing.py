@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from corpus_app import curation, sources
@@ -40,6 +40,16 @@ class NewContent:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldOffer:
+    """A field that is filled here and in the file; the value here stays unless `is_taken`."""
+
+    field: str
+    here: str
+    in_file: str
+    is_taken: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PreviewLine:
     """An import item with everything that its preview shows."""
 
@@ -47,6 +57,7 @@ class PreviewLine:
     study_pk: int | None
     other_pk: int | None
     differences: tuple[FieldDifference, ...]
+    offers: tuple[FieldOffer, ...]
     new_content: NewContent | None
     problems: tuple[Problem, ...]
 
@@ -71,27 +82,37 @@ def lines(
     for item in items:
         study, other = present.get(item.study_key), present.get(item.other_key)
         shown: tuple[FieldDifference, ...] = ()
+        offers: tuple[FieldOffer, ...] = ()
         if with_differences and item.kind == ImportItem.Kind.STUDY:
             shown = tuple(_differences(item, study or other))
+            offers = tuple(_offers(item, study)) if study and item.effect == ImportItem.Effect.JOINS else ()
         yield PreviewLine(
             item,
             study.pk if study else None,
             other.pk if other else None,
             shown,
-            _new_content(item) if with_differences else None,
+            offers,
+            _new_content(item, study) if with_differences else None,
             tuple(by_line.get(item.line or -1, ())),
         )
 
 
-def _new_content(item: ImportItem) -> NewContent | None:
-    """Return the content of a new item; None for one that is compared with a stored study."""
+def _new_content(item: ImportItem, study: Study | None) -> NewContent | None:
+    """Return the content of a new item, or the passages that it adds; None where it adds none."""
     if item.kind == ImportItem.Kind.PASSAGES:
         draft: Any = serialization.added_passages(item.draft)
         source = ""
-    elif item.kind == ImportItem.Kind.STUDY and item.effect == ImportItem.Effect.NEW:
+    elif item.kind == ImportItem.Kind.STUDY and (
+        item.effect == ImportItem.Effect.NEW or (item.effect == ImportItem.Effect.JOINS and study is None)
+    ):
         draft = serialization.study_draft(item.draft)
         authors = "; ".join(draft.authors[:AUTHORS_SHOWN])
         source = ", ".join(filter(None, (authors, draft.journal, str(draft.year or ""), draft.doi)))
+    elif study and item.kind == ImportItem.Kind.STUDY and item.effect == ImportItem.Effect.JOINS:
+        present = curation.draft_of(study)
+        wanted = effects.join(present, serialization.study_draft(item.draft))
+        draft = replace(wanted, passages=wanted.passages[len(present.passages) :])
+        source = ""
     else:
         return None
     first = tuple((str(passage.section), passage.text) for passage in draft.passages[:PASSAGES_SHOWN])
@@ -99,12 +120,24 @@ def _new_content(item: ImportItem) -> NewContent | None:
 
 
 def _differences(item: ImportItem, study: Study | None) -> Iterator[FieldDifference]:
-    if study is None or item.effect not in {ImportItem.Effect.CHANGES, ImportItem.Effect.ALIKE}:
+    if study is None or item.effect not in effects.CHOOSABLE - {ImportItem.Effect.NEW}:
         return
     present, draft = curation.draft_of(study), serialization.study_draft(item.draft)
-    wanted = effects.combine(present, draft) if item.effect == ImportItem.Effect.CHANGES else draft
+    wanted = draft
+    if item.effect == ImportItem.Effect.CHANGES:
+        wanted = effects.combine(present, draft)
+    elif item.effect == ImportItem.Effect.JOINS:
+        wanted = replace(effects.join(present, draft, item.taken), passages=present.passages)
     for name, ours, theirs in sources.differences(present, wanted):
         yield FieldDifference(name, _words(ours), _words(theirs))
+
+
+def _offers(item: ImportItem, study: Study) -> Iterator[FieldOffer]:
+    present, draft = curation.draft_of(study), serialization.study_draft(item.draft)
+    joined = effects.join(present, draft)
+    for name, ours, theirs in sources.differences(joined, draft):
+        if name in effects.OFFERED and theirs and theirs != "other":
+            yield FieldOffer(name, _words(ours), _words(theirs), name in item.taken)
 
 
 def _words(value: Any) -> str:
@@ -119,13 +152,27 @@ def report(job: ImportJob) -> bytes:
     """Return all items and problems as CSV, with cells that no spreadsheet runs as formulas."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(["line", "what", "study", "title", "would be", "other study", "broken text", "outcome", "reason"])
+    writer.writerow(
+        [
+            "line",
+            "what",
+            "study",
+            "title",
+            "would be",
+            "other study",
+            "broken text",
+            "outcome",
+            "reason",
+            "found",
+            "in doubt",
+        ]
+    )
     for item in job.items.all():
         writer.writerow(
             safe_cell(str(cell))
             for cell in (
                 item.line or "", item.kind, item.study_key, item.title, item.get_effect_display(), item.other_key,
-                item.n_blocking or "", item.get_outcome_display(), item.outcome_reason,
+                item.n_blocking or "", item.get_outcome_display(), item.outcome_reason, item.note, item.doubt,
             )
         )  # fmt: skip
     for stored in job.problems:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from corpus_app.curation import importing
-from corpus_app.curation.effects import Draft
+from corpus_app.curation.effects import Draft, JoiningRecord
 from corpus_app.models import Concept
 from corpus_app.sources import AddedPassages, Collector, Item, NoticeDraft, Problem, StudyDraft, Weight
 
@@ -40,6 +40,9 @@ class Reading:
                 case Problem():
                     self._keep(item)
                 case StudyDraft():
+                    if earlier := self._collector.find_earlier(item):
+                        yield JoiningRecord(self._with_known_concepts(item), earlier)
+                        continue
                     if found := self._collector.problems_of(item):
                         for problem in found:
                             self._keep(problem)

@@ -17,12 +17,14 @@ from django.urls import path, reverse
 from django.utils.text import capfirst
 
 from corpus_app import sources
-from corpus_app.curation import effects, jobs, lookup, previewing
+from corpus_app.curation import effects, jobs, listed_lookups, lookup, previewing
 from corpus_app.curation.history import DiffPart, compare
+from corpus_app.desk import zotero
 from corpus_app.desk.base import EXPECTED_ERRORS, DeskAdmin, curator, error_messages
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.records import Design
 from corpus_app.sources import FORMAT_NAMES, Source, serialization
+from corpus_app.sources.identifier_lists import is_identifier_list
 from corpus_app.sources.intake import MAX_BYTES
 from corpus_app.templatetags.corpus_words import design_words
 
@@ -39,11 +41,12 @@ class BringInForm(forms.Form):
         help_text=f"{FORMAT_NAMES}. Of a PDF the text is put into the form below, for you to mend.",
     )
     lookup = forms.CharField(
-        label="Or a DOI or PMID",
+        label="Or DOIs, PMIDs, PMC ids",
         required=False,
-        max_length=300,
-        widget=forms.TextInput(attrs={"size": 50}),
-        help_text="Looked up at Crossref or PubMed.",
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
+        help_text="One or hundreds, one a line or with commas between; a file of them is read too. "
+        "Looked up at Crossref, PubMed and PubMed Central, which gives the text of open articles.",
     )
     text = forms.CharField(
         label="Or a text",
@@ -79,14 +82,14 @@ class BringInForm(forms.Form):
             return cleaned
         given = [name for name in ("file", "lookup", "text") if cleaned.get(name)]
         if len(given) != 1:
-            raise ValidationError("Give one of the three: a file, a DOI or PMID, or a text.")
+            raise ValidationError("Give one of the three: a file, DOIs or other ids, or a text.")
         if given == ["text"] and not cleaned["title"] and not _is_format(cleaned["text"]):
             self.add_error("title", "Say the title of the study that these words are from.")
         return cleaned
 
 
 def _is_format(text: str) -> bool:
-    return bool(sources.name_of(Source("text", text.encode())))
+    return is_identifier_list(text.encode()) or bool(sources.name_of(Source("text", text.encode())))
 
 
 class ConfirmForm(forms.Form):
@@ -148,7 +151,7 @@ class ImportJobAdmin(DeskAdmin):
             "<int:key>/report.csv", self.admin_site.admin_view(self.report), name="corpus_app_importjob_report"
         )
         file = path("<int:key>/file", self.admin_site.admin_view(self.file), name="corpus_app_importjob_file")
-        return [report, file, *super().get_urls()]
+        return [report, file, *zotero.urls(self), *super().get_urls()]
 
     # --- Creating a job
 
@@ -156,7 +159,7 @@ class ImportJobAdmin(DeskAdmin):
         if not self.has_add_permission(request):
             raise PermissionDenied
         is_sent = request.method == "POST"
-        form = BringInForm(request.POST, request.FILES) if is_sent else BringInForm(initial=_initial_values(request))
+        form = BringInForm(request.POST, request.FILES) if is_sent else BringInForm()
         if is_sent and form.is_valid():
             ordered = self._create_job(request, form)
             if isinstance(ordered, ImportJob):
@@ -175,7 +178,7 @@ class ImportJobAdmin(DeskAdmin):
         """Create a job; for a PDF return the form filled with its text instead."""
         by, asked = curator(request), form.cleaned_data
         if value := asked["lookup"]:
-            return jobs.create_job(value.encode(), file_name=value, by=by, way=ImportJob.Way.LOOKUP)
+            return jobs.create_job(value.encode(), file_name="", by=by, way=ImportJob.Way.LOOKUP)
         if text := asked["text"]:
             options = {} if _is_format(text) else {"title": asked["title"].strip()}
             return jobs.create_job(
@@ -247,6 +250,9 @@ class ImportJobAdmin(DeskAdmin):
             "is_all_here": {*counts} == {ImportItem.Effect.SAME},
             "wanted": wanted,
             "chosen": job.items.filter(chosen=True).count() if job.status == "previewed" else 0,
+            "failed": job.items.filter(effect="failed").count() if job.status == "previewed" else 0,
+            "unasked": listed_lookups.count_unasked(job) if job.status == "previewed" else 0,
+            "can_stop": job.status in jobs.TO_READ and job.way == ImportJob.Way.LOOKUP and may_act,
             "problems": problems,
             "refresh_seconds": REFRESH_SECONDS if is_working else None,
             "form": form if may_act else None,
@@ -259,8 +265,16 @@ class ImportJobAdmin(DeskAdmin):
         try:
             if verb in {"all", "none"}:
                 jobs.choose_all_items(job, is_chosen=verb == "all")
-            elif verb in {"save", "confirm"}:
+            elif verb in {"save", "confirm"} or verb.startswith("apart-"):
                 jobs.choose_items(job, among=_keys(request, "among"), chosen=_keys(request, "items"))
+                effects.choose_fields(job, _keys(request, "among"), request.POST.getlist("take"))
+            if verb == "stop":
+                listed_lookups.stop(job)
+            if verb == "again":
+                listed_lookups.ask_again(job)
+                jobs.wake_worker()
+            if verb.startswith("apart-"):
+                effects.tell_apart(job, verb.removeprefix("apart-"), by=curator(request))
             if verb in {"leave", "cancel"}:
                 jobs.cancel_job(job)
             if verb == "confirm":
@@ -303,11 +317,6 @@ class ImportJobAdmin(DeskAdmin):
             raise PermissionDenied
         found: ImportJob = job
         return found
-
-
-def _initial_values(request: HttpRequest) -> dict[str, str]:
-    """Return the form's initial values: a DOI or PMID whose lookup failed."""
-    return {"lookup": request.GET.get("lookup", "")[:300]}
 
 
 def _outcomes(job: ImportJob) -> Iterator[tuple[str, int]]:

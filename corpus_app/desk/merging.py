@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from corpus_app import curation, hooks, sources
 from corpus_app.appraisal import RiskOfBias
+from corpus_app.curation import distinctions
 from corpus_app.curation.history import as_text
+from corpus_app.curation.merging import merge_pair, merge_sure_pairs, pairs
 from corpus_app.desk.base import EXPECTED_ERRORS, curator, error_messages
-from corpus_app.models import Concept, Passage, Study
+from corpus_app.models import Concept, DistinctStudies, Passage, Study
 from corpus_app.records import Status
-from corpus_app.sources.duplicates import Duplicate, KnownStudy
 
+MOST_DISTINCT = 100  # pairs told apart that the page shows
+MOST_REFUSED = 20
 NEEDED = ("corpus_app.change_study", "corpus_app.publish_study")  # a merge withdraws the other study
 
 
@@ -28,49 +30,49 @@ def may_merge(request: HttpRequest) -> bool:
     return request.user.has_perms(NEEDED)
 
 
-def pairs() -> Iterator[Duplicate]:
-    """Yield each pair of similar studies once; `known` is the one to keep. Withdrawn studies are left out."""
-    columns = ("study_id", "title", "year", "authors", "doi", "pmid")
-    rows = Study.objects.exclude(status=Status.WITHDRAWN).values_list(*columns)
-    known = [
-        KnownStudy(key, title, year, names[0] if names else "", doi or "", pmid or "")
-        for key, title, year, names, doi, pmid in rows
-    ]
-    found = [pair for pair in sources.duplicates(known, known) if pair.new < pair.known]
-    weights = _weights({key for pair in found for key in (pair.new, pair.known)})
-    for pair in found:
-        keep, other = order_by_loss(pair.known, pair.new, weights=weights)
-        yield replace(pair, new=other, known=keep)
-
-
-def order_by_loss(one: str, two: str, *, weights: Mapping[str, tuple[int, ...]] | None = None) -> tuple[str, str]:
-    """Return the study to keep, then the other: published before unpublished, then by passages, then by age."""
-    found = _weights({one, two}) if weights is None else weights
-    keep, other = sorted((one, two), key=lambda key: (found[key], key))
-    return keep, other
-
-
-def _weights(keys: set[str]) -> dict[str, tuple[int, ...]]:
-    rows = Study.objects.filter(study_id__in=keys).annotate(n=Count("passages"))
-    return {
-        study_id: (status != Status.PUBLISHED, -n, pk)
-        for study_id, status, n, pk in rows.values_list("study_id", "status", "n", "pk")
-    }
-
-
 def duplicates(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpResponse:
     if not may_merge(request):
         raise PermissionDenied
-    found = list(pairs())
-    keys = {key for pair in found for key in (pair.new, pair.known)}
-    titles = dict(Study.objects.filter(study_id__in=keys).values_list("study_id", "title"))
+    if request.method == "POST":
+        try:
+            _apply_verb(request)
+        except EXPECTED_ERRORS as error:
+            for reason in error_messages(error):
+                messages.error(request, reason)
+        return HttpResponseRedirect(request.path)
+    found = sorted(pairs(), key=lambda pair: not pair.is_sure)
     context = {
         **model_admin.admin_site.each_context(request),
         "title": "Studies that may be one",
         "opts": model_admin.opts,
-        "pairs": [(pair, titles[pair.new], titles[pair.known]) for pair in found],
+        "pairs": found,
+        "sure": sum(pair.is_sure for pair in found),
+        "has_published": any(pair.is_sure and pair.is_published for pair in found),
+        "distinct": DistinctStudies.objects.all()[:MOST_DISTINCT],
     }
     return TemplateResponse(request, "admin/corpus_app/study/duplicates.html", context)
+
+
+def _apply_verb(request: HttpRequest) -> None:
+    """Apply the pressed button of the list of pairs."""
+    by = curator(request)
+    verb, _, named = request.POST.get("verb", "").partition(":")
+    one, _, other = named.partition(" ")
+    match verb:
+        case "accept":
+            done = merge_sure_pairs(reason=request.POST.get("reason", ""), by=by)
+            more = "" if done.is_complete else " There are more: press the button again."
+            messages.success(request, f"Pairs merged: {done.merged}.{more}")
+            for reason in done.refused[:MOST_REFUSED]:
+                messages.warning(request, f"Left as they are, {reason}")
+        case "merge":
+            merge_pair(one, other, reason="", by=by)
+            messages.success(request, f"{other} was merged into {one} and withdrawn.")
+        case "apart":
+            distinctions.tell_apart(one, other, by=by)
+            messages.success(request, f"{one} and {other} are not the same: they are not shown together again.")
+        case "together":
+            distinctions.undo_distinction(one, other, by=by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ def merge(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpRes
         "passages": _passages(keep, other),
         "errors": errors,
         "reason": request.POST.get("reason", ""),
+        "needs_reason": Status.PUBLISHED in {keep.status, other.status},
         "impacts": hooks.impacts([other.study_id]),
     }
     return TemplateResponse(request, "admin/corpus_app/study/merge.html", context)

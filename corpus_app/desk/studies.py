@@ -18,6 +18,7 @@ from django.utils.text import capfirst
 from common.desk import SeenField
 from corpus_app import curation, hooks
 from corpus_app.curation import history
+from corpus_app.curation.merging import order_by_loss
 from corpus_app.desk import comments, encoder, exports, merging, proposals, retractions, state, text_quality
 from corpus_app.desk.base import (
     InlineFormSet,
@@ -435,7 +436,7 @@ class StudyAdmin(HistoryMixin):
         if len(chosen) != 2:
             self.message_user(request, "Choose two studies to merge.", messages.ERROR)
             return None
-        keep, other = merging.order_by_loss(*chosen)
+        keep, other = order_by_loss(*chosen)
         query = urlencode({"keep": keep, "other": other})
         return HttpResponseRedirect(f"{reverse('admin:corpus_app_study_merge')}?{query}")
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from common.dois import find_doi, normal_doi
 from corpus_app.passages import SectionText, cut
 from corpus_app.records import Design, Notice, Section, Status
+from corpus_app.sources.decisions import clean_labels
 from corpus_app.sources.drafts import NoticeDraft, PassageDraft, Problem, StudyDraft, Weight
 from corpus_app.sources.headings import section_of
 from corpus_app.sources.intake import Encoding, Source
@@ -70,6 +71,8 @@ class Record:
     notices_of: list[tuple[Notice, str, str]] = field(default_factory=list)
     """Studies that this record corrects or retracts: kind, DOI, PMID."""
     passages: tuple[PassageDraft, ...] = ()
+    labels: list[str] = field(default_factory=list)
+    """Decisions, tags and collections of the tool that it comes from; keywords are none."""
     notes: list[tuple[int | None, str, str, Weight]] = field(default_factory=list)
     lines: dict[str, int] = field(default_factory=dict)
     """The lines of fields that differ from the record's line."""
@@ -166,6 +169,7 @@ def _draft(record: Record, intake: Intake, title: str) -> StudyDraft:
         notice=record.notice,
         notice_reason=record.notice_reason,
         passages=passages,
+        labels=clean_labels(record.labels),
         origin=record.file,
         line=record.line,
     )
@@ -343,15 +347,12 @@ _DESIGNS: tuple[tuple[str, Design], ...] = (
     (r"(?:practice )?guidelines?\b", Design.GUIDELINE),
     (r"cross-?over", Design.CROSSOVER_TRIAL),
     (r"non-?randomi[sz]ed|quasi-?experiment", Design.NONRANDOMIZED_TRIAL),
-    (r"randomi[sz]ed|randomi[sz]ed controlled trial", Design.RANDOMIZED_CONTROLLED_TRIAL),
+    (r"randomi[sz]ed|randomi[sz]ed controlled trial|^rct$", Design.RANDOMIZED_CONTROLLED_TRIAL),
     (r"cohort|longitudinal|prospective study", Design.COHORT_STUDY),
     (r"cross-?sectional", Design.CROSS_SECTIONAL_STUDY),
     (r"\bthesis\b|dissertation", Design.THESIS),
     (r"preprint|unpublished work", Design.PREPRINT),
-    (
-        r"^review$|review[- ]article|narrative review|literature review|: a (?:brief |critical )?review\b",
-        Design.NARRATIVE_REVIEW,
-    ),
+    (r"narrative review|literature review|: a (?:brief |critical )?review\b", Design.NARRATIVE_REVIEW),
 )
 _PATTERNS = tuple((re.compile(pattern, re.IGNORECASE), design) for pattern, design in _DESIGNS)
 _NO_DESIGN = re.compile(
@@ -361,11 +362,17 @@ _NO_DESIGN = re.compile(
 
 
 def design_of(kinds: Sequence[str], title: str) -> Design:
-    """Return the design named by the source, else by the title, else OTHER; a curator confirms it."""
+    """Return the design named by the source, else by the title, else OTHER; a curator confirms it.
+
+    Databases call every review a review. PubMed, whose records are journal articles too, tells systematic ones apart.
+    """
     if any(_NO_DESIGN.search(kind) for kind in kinds):
         return Design.OTHER
     for words in (" | ".join(kinds), title):
         for pattern, design in _PATTERNS:
             if any(pattern.search(word) for word in words.split(" | ")):
                 return design
+    said = {kind.lower().replace("-", " ") for kind in kinds}
+    if {"journal article", "review"} <= said or "review article" in said or "review article" in title.lower():
+        return Design.NARRATIVE_REVIEW
     return Design.OTHER

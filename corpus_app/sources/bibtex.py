@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from corpus_app.sources.abstracts import split_abstract
 from corpus_app.sources.bibliography import Intake, Item, Record, encoding_note, items_of
+from corpus_app.sources.decisions import note_labels
 from corpus_app.sources.drafts import Problem, Weight
 from corpus_app.sources.files import Refused
 from corpus_app.sources.intake import Source, encoding_of, text_of
@@ -222,6 +223,7 @@ def _record(entry: Entry, entries: dict[str, Entry], file: str) -> Record:
             value("type", "pubtype"),
         ],
         is_reviewed=entry.kind in _REVIEWED,
+        labels=note_labels([fields.get("note", "").replace("\\", ""), fields.get("annote", "").replace("\\", "")]),
         lines=entry.lines,
     )
     if not record.authors and fields.get("editor") and entry.kind in {"book", "proceedings", "collection"}:

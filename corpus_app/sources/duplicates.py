@@ -60,20 +60,81 @@ def known_of(draft: StudyDraft) -> KnownStudy:
 
 def duplicates(new: Iterable[KnownStudy], among: Sequence[KnownStudy]) -> tuple[Duplicate, ...]:
     """Return pairs of duplicates in the order of the new studies, the most certain first."""
-    by_doi = {normal_doi(known.doi): known for known in among if known.doi}
-    by_pmid = {known.pmid: known for known in among if known.pmid}
-    by_year: dict[int | None, list[tuple[KnownStudy, str, str]]] = defaultdict(list)
-    for known in among:
-        by_year[known.year].append((known, plain_words(known.title), _family(known.first_author)))
-    found: list[Duplicate] = []
-    for study in new:
-        if (twin := by_doi.get(normal_doi(study.doi))) and twin.study_id != study.study_id:
-            found.append(Duplicate(study.study_id, twin.study_id, Sameness.DOI, 100.0))
-        elif (twin := by_pmid.get(study.pmid)) and twin.study_id != study.study_id:
-            found.append(Duplicate(study.study_id, twin.study_id, Sameness.PMID, 100.0))
-        else:
-            found += sorted(_alike(study, by_year), key=lambda pair: (-pair.score, pair.known))
-    return tuple(found)
+    finder = DuplicateFinder(among)
+    return tuple(pair for study in new for pair in finder.find(study))
+
+
+class DuplicateFinder:
+    """Studies arranged so that each new one is compared with few of them."""
+
+    def __init__(self, among: Iterable[KnownStudy]) -> None:
+        self._by_doi: dict[str, KnownStudy] = {}
+        self._by_pmid: dict[str, KnownStudy] = {}
+        self._by_year: dict[int | None, list[tuple[KnownStudy, str, str]]] = defaultdict(list)
+        for known in among:
+            if known.doi:
+                self._by_doi[normal_doi(known.doi)] = known
+            if known.pmid:
+                self._by_pmid[known.pmid] = known
+            self._by_year[known.year].append((known, plain_words(known.title), _family(known.first_author)))
+
+    def find(self, study: KnownStudy) -> list[Duplicate]:
+        """Return the study with the same DOI, else PMID, else the alike ones, the most alike first."""
+        for twin, by in ((self._with_doi(study), Sameness.DOI), (self._with_pmid(study), Sameness.PMID)):
+            if twin and twin.study_id != study.study_id:
+                return [Duplicate(study.study_id, twin.study_id, by, 100.0)]
+        return sorted(_alike(study, self._by_year), key=lambda pair: (-pair.score, pair.known))
+
+    def find_doubts(self, study: KnownStudy) -> str:
+        """Return why the study with the same DOI or PMID may be another one; empty where nothing says so."""
+        by_doi, by_pmid = self._with_doi(study), self._with_pmid(study)
+        if by_doi and by_pmid and by_doi.study_id != by_pmid.study_id:
+            return f"Its DOI is that of {by_doi.study_id}, its PMID that of {by_pmid.study_id}."
+        known = by_doi or by_pmid
+        return find_conflict(study, known) if known else ""
+
+    def _with_doi(self, study: KnownStudy) -> KnownStudy | None:
+        return self._by_doi.get(normal_doi(study.doi)) if study.doi else None
+
+    def _with_pmid(self, study: KnownStudy) -> KnownStudy | None:
+        return self._by_pmid.get(study.pmid) if study.pmid else None
+
+
+def find_conflict(study: KnownStudy, known: KnownStudy) -> str:
+    """Return what two records of one DOI or PMID contradict each other in; empty where they agree."""
+    if study.pmid and known.pmid and study.pmid != known.pmid:
+        return f"The DOI is the same, but the PMID is {study.pmid} here and {known.pmid} there."
+    if study.doi and known.doi and normal_doi(study.doi) != normal_doi(known.doi):
+        return f"The PMID is the same, but the DOI is {study.doi} here and {known.doi} there."
+    one, other = plain_words(study.title), plain_words(known.title)
+    if max(fuzz.token_sort_ratio(one, other), fuzz.token_set_ratio(one, other)) < ALIKE:
+        return f"The title there is another one: “{known.title}”."
+    return ""
+
+
+def are_twins(one: KnownStudy, other: KnownStudy) -> bool:
+    """Return whether two studies are surely one: a DOI or PMID of both, or title, year and first author."""
+    if find_identity(one, other):
+        return not find_conflict(one, other)
+    return bool(twin_key(one)) and twin_key(one) == twin_key(other) and not _have_two_ids(one, other)
+
+
+def find_identity(one: KnownStudy, other: KnownStudy) -> str:
+    """Return the DOI or PMID that two studies share; empty where they share none."""
+    if one.doi and normal_doi(one.doi) == normal_doi(other.doi):
+        return one.doi
+    return one.pmid if one.pmid and one.pmid == other.pmid else ""
+
+
+def twin_key(study: KnownStudy) -> str:
+    """Return title, year and first author in plain words; empty where one of them is missing."""
+    parts = plain_words(study.title), str(study.year or ""), _family(study.first_author)
+    return "|".join(parts) if all(parts) else ""
+
+
+def _have_two_ids(one: KnownStudy, other: KnownStudy) -> bool:
+    """Return whether both have a DOI or both have a PMID: two publications, however alike."""
+    return bool((one.doi and other.doi) or (one.pmid and other.pmid))
 
 
 def _alike(study: KnownStudy, by_year: dict[int | None, list[tuple[KnownStudy, str, str]]]) -> Iterator[Duplicate]:
@@ -85,8 +146,8 @@ def _alike(study: KnownStudy, by_year: dict[int | None, list[tuple[KnownStudy, s
         for known, other, name in by_year.get(year, ()):
             if known.study_id == study.study_id or (family and name and fuzz.ratio(family, name) < 80):
                 continue
-            if (study.doi and known.doi) or (study.pmid and known.pmid):
-                continue  # two DOIs, two PMIDs: two publications, however alike
+            if _have_two_ids(study, known):
+                continue
             if _numbers(title) != _numbers(other):
                 continue  # part 1 and part 2, 6 weeks and 12 weeks
             score = fuzz.token_sort_ratio(title, other, score_cutoff=ALIKE)

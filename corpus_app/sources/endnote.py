@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from corpus_app.sources.abstracts import split_abstract
 from corpus_app.sources.bibliography import Intake, Item, Record, items_of
+from corpus_app.sources.decisions import note_labels
 from corpus_app.sources.drafts import Problem
 from corpus_app.sources.intake import Source
 from corpus_app.sources.markup import lowered, raised
@@ -61,6 +62,7 @@ def _record(node: Node, file: str) -> Record:
         urls=[url.text() for group in ("related-urls", "web-urls") for url in node.all(f"urls/{group}/url")],
         kinds=[_KINDS.get(number, ""), node.text("work-type")],
         is_reviewed=number in _REVIEWED or not number,
+        labels=note_labels([_styled(node.find(name)) for name in ("notes", "research-notes")]),
     )
     if "pubmed" in node.text("remote-database-name").lower() or "nlm" in node.text("remote-database-provider").lower():
         record.pmid = node.text("accession-num")

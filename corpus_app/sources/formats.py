@@ -11,8 +11,10 @@ from corpus_app.sources import archives, beir_folder, bibtex, endnote, jats, pub
 from corpus_app.sources.bibliography import Intake
 from corpus_app.sources.bibliography import Item as DraftItem
 from corpus_app.sources.drafts import AddedPassages, Known, NoticeDraft, Problem, StudyDraft, Unreadable, Weight
+from corpus_app.sources.duplicates import find_conflict, known_of
 from corpus_app.sources.files import Refused
 from corpus_app.sources.intake import Source, encoding_of
+from corpus_app.sources.joining import EarlierRecord, join_records, joined_words, names_of, record_of
 from corpus_app.sources.layout import CONCEPTS, RECORDS
 from corpus_app.sources.values import listed
 
@@ -178,6 +180,11 @@ def collect_items(name: str, items: Iterable[Item], *, known: Known | None = Non
             case AddedPassages():
                 passages.append(item)
             case StudyDraft():
+                if earlier := collector.find_earlier(item):
+                    place = next(at for at, one in enumerate(studies) if one.study_id == earlier.study_id)
+                    studies[place] = join_records(studies[place], item, draft_leads=earlier.is_led_by(item))
+                    problems.append(replace(item.problem("", joined_words(earlier, item)), weight=Weight.REPORTED))
+                    continue
                 found = collector.problems_of(item)
                 problems += found
                 studies += [item] if not found else []
@@ -189,23 +196,34 @@ class Collector:
 
     def __init__(self, known: Known | None = None) -> None:
         self._known = known
-        self._taken: dict[tuple[str, str], tuple[str, int | None, int]] = {}
+        self._taken: dict[tuple[str, str], EarlierRecord] = {}
 
     def problems_of(self, draft: StudyDraft) -> list[Problem]:
         """Return why a study of the file cannot come in; remember it when there is nothing."""
         found = [*self._duplicates(draft), *(_unknown(draft, self._known) if self._known else ())]
         if not found:
-            self._taken |= dict.fromkeys(draft.identities(), (draft.origin, draft.line, hash(draft)))
+            self._taken |= dict.fromkeys(names_of(draft), record_of(draft))
         return found
+
+    def find_earlier(self, draft: StudyDraft) -> EarlierRecord | None:
+        """Return the earlier record that a draft joins; None when none is surely the same study."""
+        if any(_unknown(draft, self._known) if self._known else ()):
+            return None
+        found = (self._taken[name] for name in names_of(draft) if name in self._taken)
+        earlier = next((record for record in found if record.is_joined_by(draft)), None)
+        for name in names_of(draft) if earlier else ():
+            self._taken.setdefault(name, earlier)
+        return earlier
 
     def _duplicates(self, draft: StudyDraft) -> Iterator[Problem]:
         """Yield the problem of a duplicate draft; an exact copy, where nothing is lost, is only reported."""
         for name, value in draft.identities():
             if first := self._taken.get((name, value)):
-                origin, line, content = first
                 what = "the same record stands" if name == "study_id" else f"{value} stands"
-                found = draft.problem(name, f"{what} in {origin}, line {line}, already; this one was left out.")
-                yield replace(found, weight=Weight.REPORTED) if content == hash(draft) else found
+                conflict = find_conflict(known_of(draft), first.known)
+                words = f"{what} in {first.origin}, line {first.line}, already; this one was left out. {conflict}"
+                found = draft.problem(name, words.strip())
+                yield replace(found, weight=Weight.REPORTED) if first.content == hash(draft) else found
                 return
 
 

@@ -26,16 +26,25 @@ _NO_STUDY = frozenset(
     "abstract "
     "meeting-report product-review reply other in-brief oration collection".split()
 )
+_PMC_ID = re.compile(r"(?:PMC)?(\d{1,9})", re.IGNORECASE)
 
 
 def items(source: Source, intake: Intake) -> Iterator[Item]:
     is_empty = True
-    for root in elements(source, frozenset({"article"})):
+    for _, record in records(source):
         is_empty = False
-        record, _ = read_article(root, source.name)
         yield from items_of(record, intake)
     if is_empty:
         yield Problem(source.name, 1, "", "holds no <article>; it is no JATS file.")
+
+
+def records(source: Source) -> Iterator[tuple[str, Record]]:
+    """Yield the PMC id, digits only and empty where there is none, and the record of each article."""
+    for root in elements(source, frozenset({"article"})):
+        ids = root.all("front/article-meta/article-id")
+        named = [node.text() for node in ids if node.get("pub-id-type") in {"pmc", "pmcid"}]
+        digits = next((found[1] for value in named if (found := _PMC_ID.fullmatch(value.strip()))), "")
+        yield digits, read_article(root, source.name)[0]
 
 
 def read_article(root: Node, file: str) -> tuple[Record, Article]:

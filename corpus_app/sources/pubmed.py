@@ -26,11 +26,16 @@ _NOTICE_IN = {
 
 def items(source: Source, intake: Intake) -> Iterator[Item]:
     is_empty = True
-    for node in elements(source, _RECORDS):
+    for record in records(source):
         is_empty = False
-        yield from items_of(record_of(node, source.name), intake)
+        yield from items_of(record, intake)
     if is_empty:
         yield Problem(source.name, 1, "", "holds no <PubmedArticle>; fetch the records from PubMed as XML once more.")
+
+
+def records(source: Source) -> Iterator[Record]:
+    for node in elements(source, _RECORDS):
+        yield record_of(node, source.name)
 
 
 def record_of(node: Node, file: str) -> Record:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from corpus_app.sources.bibliography import (
     encoding_note,
     items_of,
 )
+from corpus_app.sources.decisions import column_labels, note_labels, tag_labels
 from corpus_app.sources.drafts import AddedPassages, PassageDraft, Problem, Weight
 from corpus_app.sources.files import (
     MAX_FILE_BYTES,
@@ -63,6 +64,13 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "page": ("page", "pageno", "pagenumber"),
     "kind": ("kind", "passagekind"),
     "licence": ("licence", "license"),
+    "notes": ("notes", "note", "researchnotes"),
+    "tags": ("tags", "manualtags", "labels"),
+    "collections": ("collectionnames",),
+    "decision": ("decision", "inclusion", "screeningdecision"),
+    "reasons": ("exclusionreason", "exclusionreasons", "reasonforexclusion"),
+    "covidence": ("covidence#",),
+    "zotero": ("automatictags",),
 }  # fmt: skip
 _KNOWN = {alias: name for name, aliases in _NAMES.items() for alias in (name, *aliases)}
 
@@ -109,6 +117,11 @@ def csv_items(source: Source, intake: Intake) -> Iterator[Item | AddedPassages]:
             f"the columns {shown(', '.join(unknown))} are not known and were left unread.",
             Weight.REPORTED,
         )
+    if "notes" in names:
+        reason = (
+            "of this column the decisions, exclusion reasons and labels of screening tools were read, no other words."
+        )
+        yield Problem(source.name, header_line, header[names.index("notes")], reason, Weight.REPORTED)
     yield from _objects_to_items(_cells(rows, names, source.name), source.name, intake)
 
 
@@ -299,6 +312,8 @@ def _objects_to_items(
             yield entry
             continue
         line, values = entry
+        if isinstance(values.get("data"), dict) and "itemType" in values["data"]:
+            values = values["data"]  # of Zotero's API
         if "passages" in values or {"study_id", "design", "collection"} <= values.keys():
             yield from _own_study(values, line, file, intake)
         elif "text" in values and not values.get("title"):
@@ -407,8 +422,9 @@ def _record(values: Mapping[str, Any], line: int, file: str) -> Record:
         dois=[text("doi")] if text("doi") else [],
         pmid=text("pmid").removesuffix(".0") or _pmid_besides(text("extra"), text("accession")),
         urls=[text("url")] if text("url") else [],
-        kinds=[re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub(r"[_-]", " ", text("kind_of_study"))).lower()],
+        kinds=_kinds(text("kind_of_study")),
         licence=text("licence"),
+        labels=_labels(plain, text),
     )
     if abstract := text("abstract"):
         record.abstract = split_abstract(abstract)
@@ -416,9 +432,30 @@ def _record(values: Mapping[str, Any], line: int, file: str) -> Record:
         record.passages = drafted([SectionText(Section.ABSTRACT, "", clean_text(body))])
     record.is_reviewed = not any(UNREVIEWED.search(kind) for kind in record.kinds)
     if not record.is_reviewed:
-        reason = f"the item type is {record.kinds[0]}: taken as not peer reviewed. Correct it where it is."
+        kind = next(kind for kind in record.kinds if UNREVIEWED.search(kind))
+        reason = f"the item type is {kind}: taken as not peer reviewed. Correct it where it is."
         record.report("peer_reviewed", reason)
     return record
+
+
+def _kinds(cell: str) -> list[str]:
+    """Return the kinds of publication in a cell, in words: `journalArticle`, `Article; Early Access`."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub(r"[_-]", " ", cell)).lower()
+    return [kind.strip() for kind in re.split(r"[;|]", words)]
+
+
+def _labels(plain: Mapping[str, Any], text: Callable[[str], str]) -> list[str]:
+    """Return the decisions, tags and collections of a record."""
+    tool = "Covidence" if text("covidence") else "Zotero" if {"zotero", "extra"} & plain.keys() else ""
+    tags, collections = plain.get("tags"), plain.get("collections")
+    found = note_labels([text("notes")]) + column_labels(text("decision"), text("reasons"), tool)
+    if isinstance(tags, list):  # of Zotero; the type 1 is set by a publisher's page, as keywords are
+        own = [tag for tag in tags if not isinstance(tag, dict) or tag.get("type") != 1]
+        found += [f"Zotero: {tag.get('tag') if isinstance(tag, dict) else tag}" for tag in own]
+    else:
+        found += tag_labels(text("tags"), tool)
+    named = collections if isinstance(collections, list) else []
+    return found + [f"Zotero: {name}" for name in named]
 
 
 def _pmid_besides(extra: str, accession: str) -> str:
@@ -430,6 +467,9 @@ def _pmid_besides(extra: str, accession: str) -> str:
 
 def _authors(value: Any) -> list[str]:
     if isinstance(value, list):
+        kinds = [entry.get("creatorType", "author") if isinstance(entry, dict) else "author" for entry in value]
+        if "author" in kinds:
+            value = [entry for entry, kind in zip(value, kinds, strict=True) if kind == "author"]
         return [name for entry in value if (name := _csl_name(entry) if isinstance(entry, dict) else str(entry))]
     if not isinstance(value, str):
         return []
@@ -451,10 +491,11 @@ def _authors(value: Any) -> list[str]:
 
 
 def _csl_name(entry: Mapping[str, Any]) -> str:
-    if literal := str(entry.get("literal") or ""):
+    if literal := str(entry.get("literal") or entry.get("name") or ""):
         return "{" + literal + "}"
-    family = " ".join(str(entry.get(key) or "") for key in ("non-dropping-particle", "family")).strip()
-    given = str(entry.get("given") or "")
+    names = ("non-dropping-particle", "family", "lastName")
+    family = " ".join(str(entry.get(key) or "") for key in names).strip()
+    given = str(entry.get("given") or entry.get("firstName") or "")
     return f"{family}, {given}" if given else family
 
 

@@ -14,6 +14,7 @@ from common.dois import find_doi
 from corpus_app.records import Notice
 from corpus_app.sources.abstracts import split_abstract
 from corpus_app.sources.bibliography import UNREVIEWED, Intake, Item, Record, encoding_note, items_of
+from corpus_app.sources.decisions import note_labels
 from corpus_app.sources.drafts import Problem, Weight
 from corpus_app.sources.intake import Encoding, Source, encoding_of, lines_of
 from corpus_app.sources.values import shown
@@ -182,6 +183,7 @@ def _from_ris(found: Tagged, file: str) -> Record:
         is_reviewed=kind in _REVIEWED,
     )
     record.pmid = _ris_pmid(found)
+    record.labels = note_labels(found.all("N1", "RN"))
     if abstract := "\n".join(found.all("AB") or found.all("N2")):
         record.abstract = split_abstract(abstract)
     record.lines = {

@@ -58,11 +58,11 @@ def test_the_whole_way_from_the_file_to_the_report(key: str, curator: User, woke
     work()
     seen = body(get(path, key))
     assert (seen["status"], seen["format"], seen["problems"]) == ("previewed", "RIS", 1)
-    assert seen["effects"] == {"new": 1, "duplicate": 1}
+    assert seen["effects"] == {"new": 1, "joins": 1}
     [problem_found] = body(get(f"{path}/problems", key))["items"]
     assert (problem_found["line"], problem_found["field"], problem_found["weight"]) == (19, "title", "broken")
     items = {item["effect"]: item for item in body(get(f"{path}/items", key))["items"]}
-    assert (items["duplicate"]["other_id"], items["new"]["chosen"], items["new"]["broken"]) == ("old", True, 1)
+    assert (items["joins"]["other_id"], items["new"]["chosen"], items["new"]["broken"]) == ("old", True, 1)
     assert [row["effect"] for row in body(get(f"{path}/items?effect=new", key))["items"]] == ["new"]
 
     unsaid = problem(post(f"{path}/confirm", {}, key), 422, "not-possible")
@@ -261,7 +261,7 @@ def test_what_is_unfit_is_named(key: str) -> None:
     make_study(study_id="A", status="draft")
     make_study(study_id="B", status="draft")
     unfit: list[tuple[dict[str, Any], str]] = [
-        ({"reason": "Twice."}, "other"), ({"other": "B"}, "reason"), (MERGED | {"other": "missing"}, "other"),
+        ({"reason": "Twice."}, "other"), (MERGED | {"other": "missing"}, "other"),
         (MERGED | {"take": ["status"]}, "take.0"), (MERGED | {"take": "doi"}, "take"),
         (MERGED | {"take": ["n_participants"]}, "take.0"), (MERGED | {"passages": ["1"]}, "passages.0"),
         (MERGED | {"moon": 1}, "moon"),

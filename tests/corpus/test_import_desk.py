@@ -146,26 +146,70 @@ def test_an_import_is_left_out_with_a_button_and_waits_for_nobody(client: Client
 
 
 def test_a_failed_look_up_is_asked_again_or_left_out(
-    client: Client, curator: User, monkeypatch: pytest.MonkeyPatch
+    client: Client, curator: User, monkeypatch: pytest.MonkeyPatch, woken: list[str]
 ) -> None:
-    def fail(*args: Any) -> None:
-        raise lookup.LookupFailed("api.crossref.org is busy (503); try again later.", permanent=False)
+    def fail(asker: Any, found: Any) -> list[lookup.Answer]:
+        return [lookup.Answer(one, (), f"{one.value} <b> is busy.", can_retry=True) for one in found]
 
-    monkeypatch.setattr(lookup, "look_up", fail)
-    address = bring(client, lookup="10.1000/a?b&c")
+    monkeypatch.setattr(lookup.Asker, "answers", fail)
+    address = bring(client, lookup="10.1000/a?b&c\nPMC12")
+    assert "Stop looking up" in text_of(client.get(address))
     work()
 
     page = text_of(client.get(address))
-    assert "is busy (503); try again later." in page
-    again = f"{at('importjob_add')}?lookup=10.1000/a%3Fb%26c"
-    assert f'href="{again}"' in page
-    assert 'value="10.1000/a?b&amp;c"' in text_of(client.get(again))
-
+    assert "10.1000/a?b&amp;c &lt;b&gt; is busy." in page
+    assert "A service failed for 2 of them." in page
+    del woken[:]
+    client.post(address, {"verb": "again"})
+    assert (woken, ImportJob.objects.get().status) == ([jobs.TASK], "waiting")
+    client.post(address, {"verb": "stop"})
+    assert "Not asked for, because the list was stopped: 2." in text_of(client.get(address))
     page = text_of(client.post(address, {"verb": "leave"}, follow=True))
-    assert "is busy (503); try again later." in page
-    assert "Nothing came in." in page
     assert "Leave all out" not in page
     assert ImportJob.objects.get().status == "done"
+
+
+def test_a_full_text_joins_its_reference_field_by_field(client: Client, curator: User) -> None:
+    there = make_study(
+        study_id="HERE", doi="10.1000/SQUATS.1", title="Weekly sets of squats in trained men", year=2020, journal=None,
+        texts=("It was there.",), status="draft",
+    )  # fmt: skip
+    address = bring(client, file=upload(RIS.split("\n\n")[0]))
+    work()
+    item = ImportItem.objects.get()
+    page = text_of(client.get(address))
+    assert (item.effect, item.chosen, item.other_key) == ("joins", True, "HERE")
+    assert "1 passage added" in page
+    assert 'aria-label="Take year of the file for HERE"' in page
+
+    ticked = {"among": item.pk, "items": item.pk, "take": [f"{item.pk}:year", f"{item.pk}:status", "x"]}
+    client.post(address, {"verb": "confirm", "collection": "training", **ticked})
+    work()
+
+    there.refresh_from_db()
+    assert (there.year, there.journal, there.title) == (
+        2021,
+        "Journal of Squats",
+        "Weekly sets of squats in trained men",
+    )
+    assert there.passages.count() == 2
+    assert "Joined to HERE, 1 passage added." in text_of(client.get(address))
+    again = bring(client, file=upload(RIS.split("\n\n")[0]))
+    work()
+    assert "All of it is here already" in text_of(client.get(again))
+
+
+def test_what_was_told_apart_is_a_new_study(client: Client, curator: User) -> None:
+    title = "Ten weekly sets of squats in trained men: a randomised trial"
+    make_study(study_id="HERE", doi=None, title=title, year=2021, authors=["Alpha A"])
+    for expected in ("alike", "new"):
+        address = bring(client, file=upload(RIS.split("\n\n")[0]))
+        work()
+        item = ImportItem.objects.latest("pk")
+        assert item.effect == expected
+        client.post(address, {"verb": f"apart-{item.pk}", "among": item.pk, "items": item.pk})
+        item.refresh_from_db()
+        assert (item.effect, item.chosen) == ("new", True)
 
 
 def test_what_is_new_is_shown_with_its_first_words(client: Client, curator: User) -> None:

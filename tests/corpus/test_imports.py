@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,14 @@ from django.utils import timezone
 from hypothesis import given
 
 from corpus_app import curation, sources, tasks
-from corpus_app.curation import effects, history, jobs, lookup
+from corpus_app.curation import effects, history, jobs, listed_lookups, lookup
+from corpus_app.curation.lookup import Answer
 from corpus_app.indexing import consistency
 from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
 from corpus_app.records import Notice
 from corpus_app.roles import READERS
 from corpus_app.sources import AddedPassages, NoticeDraft, StudyDraft, serialization
+from corpus_app.sources.identifier_lists import Identifier, identifier_of
 from tests.builders import make_collection, make_concept, make_curator, make_study
 from tests.corpus.test_sources import drafts
 
@@ -73,6 +75,10 @@ def carry_out(job: ImportJob, *, by: User | None, **options: Any) -> ImportJob:
 
 def items(job: ImportJob, *names: str) -> list[tuple[Any, ...]]:
     return list(job.items.values_list(*names))
+
+
+def ris_items(record: str) -> list[Any]:
+    return [*sources.stream(sources.Source("Crossref", record.encode()), sources.Intake())]
 
 
 def beir(count: int) -> bytes:
@@ -134,15 +140,27 @@ def test_records_with_one_title_are_distinguished_by_text(by: User) -> None:
     assert (again.problems, items(again, "effect")) == ([], [("same",), ("same",)])
 
 
-def test_repeated_records_are_reported_and_contradicting_ones_refused(by: User) -> None:
+def test_records_of_one_study_in_a_file_are_joined(by: User) -> None:
     first, *_ = RIS.split("\n\n")
     other = first.replace("thickness more than five", "thickness less than five")
 
-    job = read(f"{first}\n\n{first}\n\n{other}\n", by=by)
+    fuller = first.replace("DO  - 10.1000/squats.1\n", "").replace("Strength rose alike.", "X. " * 9 + "Rest did not.")
+    stranger = first.replace("Ten weekly sets of squats in trained men: a randomized trial", "Milk and bones of mice")
 
-    assert job.total == 1
-    assert [(p["line"], p["weight"]) for p in job.problems] == [(11, "told"), (21, "broken")]
-    assert job.report["broken"] == 1
+    job = read("\n\n".join([first, first, other, fuller, stranger, ""]), by=by)
+
+    assert [(p["line"], p["weight"]) for p in job.problems] == [(11, "told"), (40, "broken")]
+    assert "The title there is another one" in job.problems[1]["reason"]
+    (key, *_), *joining = items(job, "study_key", "line", "effect", "chosen")
+    assert joining == [(key, 21, "joins", True), (key, 31, "joins", True)]
+    assert [bool(taken) for (taken,) in items(job, "taken")] == [False, False, True]
+    carry_out(job, by=by)
+    study = Study.objects.get()
+    assert (study.study_id, study.doi) == (key, "10.1000/squats.1")
+    assert [text[-12:] for text in study.passages.order_by("position").values_list("text", flat=True)] == [
+        " rose alike.", "est did not.",
+    ]  # fmt: skip
+    assert read("\n\n".join([first, other, fuller]), by=by).status == "done"
 
 
 def test_a_known_doi_and_an_alike_title_are_shown_and_not_chosen(by: User) -> None:
@@ -155,7 +173,7 @@ def test_a_known_doi_and_an_alike_title_are_shown_and_not_chosen(by: User) -> No
 
     assert items(job, "effect", "other_key", "chosen") == [
         ("alike", alike.study_id, False),
-        ("duplicate", same.study_id, False),
+        ("joins", same.study_id, False),
     ]
     with pytest.raises(curation.CurationError, match="Nothing is chosen"):
         carry_out(job, by=by)
@@ -382,19 +400,56 @@ def test_a_notice_marks_its_study_where_that_is_permitted(by: User) -> None:
     assert (study.notice, study.notice_reason) == ("retracted", "Retraction of it")
 
 
-def test_a_look_up_is_read_like_a_file_or_ends_with_its_reason(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = jobs.create_job(b"no doi", file_name="look-up", by=by, way="lookup")
-    assert jobs.run_job(job)
+def test_a_look_up_is_read_like_a_file_and_says_what_came_of_each(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_study(doi="10.1000/creatine.1", title="Creatine and sprinting", study_id="HERE")
+    answers = {
+        "10.1000/creatine.1": Answer(identifier_of("10.1000/creatine.1"), tuple(ris_items(RIS.split("\n\n")[1]))),
+        "10.1000/squats.1": Answer(identifier_of("10.1000/squats.1"), tuple(ris_items(RIS.split("\n\n")[0]))),
+        "10.1000/busy": Answer(identifier_of("10.1000/busy"), (), "It is busy.", can_retry=True),
+        "10.1000/none": Answer(identifier_of("10.1000/none"), (), "No such record."),
+    }
+    asked: list[str] = []
+
+    def answer(asker: lookup.Asker, identifiers: Sequence[Identifier]) -> list[Answer]:
+        asked.extend(one.value for one in identifiers)
+        return [answers[one.value] for one in identifiers]
+
+    monkeypatch.setattr(lookup.Asker, "answers", answer)
+    listed = "DOI\nhttps://doi.org/10.1000/SQUATS.1\n10.1000/busy, 10.1000/none 10.1000/squats.1;10.1000/creatine.1\n"
+    job = jobs.create_job(listed.encode(), file_name="dois.csv", by=by)
+    assert (job.way, in_turns(job)) == ("lookup", 5)
+
+    shown = items(job, "line", "effect", "chosen", "study_key")
+    (_, _, _, new), *others = shown
+    assert shown[0][:3] == (1, "new", True)
+    assert others == [
+        (2, "failed", False, ""), (3, "not_found", False, ""), (4, "duplicate", False, ""), (5, "joins", True, "HERE"),
+    ]  # fmt: skip
     job.refresh_from_db()
-    assert job.status == "failed"
-    assert "neither a DOI" in job.error
+    assert (job.status, job.done, job.total, len(asked)) == ("previewed", 5, 5, 4)
 
-    def look_up(value: str, intake: sources.Intake, services: Any) -> sources.ReadResult:
-        assert value == "10.1000/squats.1"
-        return sources.read_file(sources.Source("Crossref", RIS.encode()), intake)
+    answers["10.1000/busy"] = answers["10.1000/squats.1"]
+    listed_lookups.ask_again(job)
+    assert jobs.run_job(job)
+    assert asked[4:] == ["10.1000/busy"]
+    assert items(job, "line", "effect")[1] == (2, "duplicate")
+    assert new == items(job, "study_key")[0][0]
 
-    monkeypatch.setattr(lookup, "look_up", look_up)
-    assert items(read("10.1000/squats.1", by=by, way="lookup"), "effect") == [("new",), ("new",)]
+
+def test_a_stopped_list_shows_what_was_found_and_goes_on_when_asked(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = {"answers": lambda asker, found: [Answer(one, (), "No such record.") for one in found]}
+    monkeypatch.setattr(lookup.Asker, "answers", nothing["answers"])
+    job = jobs.create_job(b"10.1000/a\n10.1000/b\n10.1000/c", file_name="", by=by, way="lookup")
+    assert job.file_name == "10.1000/a and 2 more"
+    assert not jobs.run_job(job, seconds=0)
+
+    listed_lookups.stop(job)
+
+    assert (job.status, listed_lookups.count_unasked(job), jobs.find_work()) == ("previewed", 2, None)
+    listed_lookups.ask_again(job)
+    in_turns(job)
+    job.refresh_from_db()
+    assert (job.status, job.items.count()) == ("done", 3)
 
 
 def in_turns(job: ImportJob) -> int:

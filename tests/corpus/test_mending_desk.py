@@ -8,8 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation
-from corpus_app.curation import gate
-from corpus_app.desk import merging
+from corpus_app.curation import gate, merging
 from corpus_app.models import CorpusEvent, Passage, QualityWaiver, Study
 from tests.builders import make_concept, make_finding, make_study
 from tests.corpus.test_gate import BROKEN
@@ -150,3 +149,31 @@ def test_a_merge_that_takes_something_from_readers_is_refused(twins: tuple[Study
 
     assert Study.objects.get(study_id="A1").status == "published"
     assert not CorpusEvent.objects.exists()
+
+
+def test_sure_pairs_are_accepted_at_once_and_others_told_apart(client: Client, twins: tuple[Study, Study]) -> None:
+    title = "Creatine and sprinting of cyclists in the heat"
+    for key, words in (("B1", "Words."), ("B2", "Words!"), ("B3", "Other words here.")):
+        make_study(study_id=key, title=title, doi=None, texts=(words,), status="draft", labels=[key], year=2019)
+    make_study(study_id="C1", title=f"{title}s", doi=None, status="draft", year=2019)
+    address = at("study_duplicates")
+    page = text_of(client.get(address))
+    assert "first author: 4." in page
+    assert 'aria-label="Merge C1 into B1"' in page
+
+    told = text_of(client.post(address, {"verb": "accept"}, follow=True))
+    assert "Pairs merged: 2." in told
+    assert "Left as they are, A2 and A1: Give the reason" in told
+    kept = Study.objects.get(study_id="B1")
+    assert kept.labels == ["B1", "B2", "B3"]
+    assert list(kept.passages.order_by("position").values_list("text", flat=True)) == ["Words.", "Other words here."]
+
+    client.post(address, {"verb": "apart:B1 C1"})
+    page = text_of(client.get(address))
+    assert "B1 and C1, said curator" in page
+    assert "Merge C1 into B1" not in page
+    client.post(address, {"verb": "together:B1 C1"})
+    client.post(address, {"verb": "merge:B1 C1"})
+    client.post(address, {"verb": "accept", "reason": "The same trial."})
+    assert "No two studies look alike." in text_of(client.get(address))
+    assert Study.objects.get(study_id="A2").status_reason == "Merged into A1. The same trial."

@@ -296,6 +296,52 @@ def test_csv_takes_the_names_of_columns_that_exporters_use() -> None:
     assert [(problem.line, problem.field) for problem in broken.problems] == [(4, "year")]
 
 
+RAYYAN = (
+    'RAYYAN-INCLUSION: {"Ann"=>"Excluded", "Bo"=>"Excluded"} | RAYYAN-LABELS: sprint,heat | '
+    'RAYYAN-EXCLUSION-REASONS: wrong population | USER-NOTES: {"Ann"=>["no"]}'
+)
+RAYYAN_LABELS = ("Rayyan: excluded", "Rayyan: sprint", "Rayyan: heat", "Rayyan: wrong population")
+
+
+def row(**cells: str) -> str:
+    named = {"Title": "Milk and sprints", "Year": "2020", "Authors": "Lee, A.", **cells}
+    quoted = [f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in named.values()]
+    return f"{','.join(named)}\n{','.join(quoted)}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "design", "is_reviewed", "labels"),
+    [
+        (row(**{"Document Type": "Article; Early Access"}), Design.OTHER, True, ()),
+        (row(**{"Document Type": "Review", "Index Keywords": "milk"}), Design.OTHER, True, ()),
+        (row(Title="Milk: a meta-analysis", **{"Document Type": "Review"}), Design.META_ANALYSIS, True, ()),
+        (row(Type="Randomized Controlled Trial"), Design.RANDOMIZED_CONTROLLED_TRIAL, True, ()),
+        (row(**{"Publication Type": "Journal Article; Review"}), Design.NARRATIVE_REVIEW, True, ()),
+        (row(**{"Item Type": "preprint"}), Design.PREPRINT, False, ()),
+        (row(notes=RAYYAN), Design.OTHER, True, RAYYAN_LABELS),
+        (row(notes='RAYYAN-INCLUSION: {"A"=>"Maybe", "B"=>"Included"}'), Design.OTHER, True, ("Rayyan: conflict",)),
+        (f"TY  - JOUR\nTI  - Milk and sprints\nKW  - milk\nN1  - {RAYYAN}\nER  -\n", Design.OTHER, True, RAYYAN_LABELS),
+        (f"@article{{a, title={{Milk}}, keywords={{milk}}, note={{{RAYYAN}}}}}", Design.OTHER, True, RAYYAN_LABELS),
+        (
+            row(Notes="Ann (Select): Exclusion reason: Wrong dose; ", Tags="a; b", **{"Covidence #": "#1"}),
+            Design.OTHER, True, ("Covidence: excluded", "Covidence: Wrong dose", "Covidence: a", "Covidence: b"),
+        ),
+        (row(**{"Manual Tags": "milk", "Automatic Tags": "Humans", "Extra": ""}), Design.OTHER, True, ("Zotero: milk",)),
+        (
+            '[{"key": "A", "data": {"itemType": "thesis", "title": "Milk", "tags": [{"tag": "x"}, {"tag": "y", "type": 1}],'
+            ' "collectionNames": ["C"]}}, {"key": "B", "data": {"itemType": "attachment", "title": "PDF"}}]',
+            Design.THESIS, False, ("Zotero: x", "Zotero: C"),
+        ),
+    ],
+)  # fmt: skip
+def test_types_and_decisions_of_other_tools_become_designs_and_labels(
+    text: str, design: Design, is_reviewed: bool, labels: tuple[str, ...]
+) -> None:
+    (draft,) = read(text).studies
+
+    assert (draft.design, draft.peer_reviewed, draft.labels) == (design, is_reviewed, labels)
+
+
 def test_csv_of_passages_is_grouped_by_study() -> None:
     reading = read(
         "study_id;section;text;page\nS001;Results;Strength rose.;3\nS002;methods;Men lifted.;x\nS001;nowhere;Lost.;\nS001;discussion;So what.;4\n"

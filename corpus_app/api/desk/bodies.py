@@ -334,7 +334,7 @@ TAKEN = {
 }
 
 
-class MergeBody(ReasonBody):
+class MergeBody(MayHaveReason):
     other = Text(max_length=40, help_text="The id of the study that goes into this one, and is withdrawn.")
     take = ListField(
         child=serializers.ChoiceField(choices=sorted(TAKEN)), max_length=len(TAKEN), required=False,
@@ -347,7 +347,7 @@ class MergeBody(ReasonBody):
 
 
 class LookUpBody(Body):
-    id = Text(max_length=300, help_text="A DOI or a PMID, with or without an address around it.")
+    id = Text(max_length=300, help_text="A DOI, a PMID or a PMC id, with or without an address around it.")
 
 
 class CommentBody(Body):

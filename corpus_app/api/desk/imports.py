@@ -94,9 +94,9 @@ class LookUpView(DeskView):
     permission = "corpus_app.add_importjob"
 
     @extend_schema(
-        operation_id="look_up", summary="Have a DOI or PMID looked up", tags=TAG, request=bodies.LookUpBody,
-        description="At Crossref or PubMed, in the background: "
-        "an import like any other, to be previewed and confirmed.",
+        operation_id="look_up", summary="Have a DOI, PMID or PMC id looked up", tags=TAG, request=bodies.LookUpBody,
+        description="At Crossref, PubMed or PubMed Central, in the background: an import like any other, "
+        "to be previewed and confirmed. A file of identifiers, sent as an import, is looked up one by one.",
         responses={202: shapes.Import},
         examples=[OpenApiExample("A DOI", value={"id": "10.1000/example.1"}, request_only=True)],
     )  # fmt: skip

@@ -211,10 +211,13 @@ class Item(Shape):
     title = CharField()
     effect = ChoiceField(
         choices=ImportItem.Effect.values,
-        help_text="What it would do. Only `new`, `changes` and `alike` can be brought in.",
+        help_text="What it would do. Only `new`, `changes`, `joins` and `alike` can be brought in; `joins` fills and adds to "
+        "`other_id`. Of a list that was looked up, `not_found` and `failed` say so of an identifier.",
     )
     other_id = CharField(source="other_key", help_text="The study that it doubles or resembles.")
-    passages = IntegerField(source="n_passages")
+    note = CharField(help_text="What was found of it, where it was looked up.")
+    doubt = CharField(help_text="Why it is not chosen unless somebody does; empty where nothing speaks against it.")
+    passages = IntegerField(source="n_passages", help_text="Of `joins`: those that it adds.")
     broken = IntegerField(
         source="n_blocking", help_text="Places in its text that look broken and stand in the way of publishing."
     )

@@ -307,7 +307,7 @@ class MergeView(DeskView):
     @extend_schema(
         operation_id="merge_study", summary="Make one of two studies", tags=TAG, request=bodies.MergeBody,
         description="What is named goes from the other study into this one; "
-        "the other is withdrawn and says where it went.",
+        "the other is withdrawn and says where it went. A reason is needed where one of them is published.",
         responses=shapes.DeskStudy, examples=[MERGE],
     )  # fmt: skip
     def post(self, request: Request, study_id: str) -> Response:
@@ -322,7 +322,12 @@ class MergeView(DeskView):
         with curation.act(by=by):
             curation.expect_version(study_id, version_seen(request), by=by)
             curation.merge(
-                study_id, asked["other"], take=take, passages=asked.get("passages", ()), reason=asked["reason"], by=by
+                study_id,
+                asked["other"],
+                take=take,
+                passages=asked.get("passages", ()),
+                reason=asked.get("reason", ""),
+                by=by,
             )
         return shown(study_id)
 

@@ -154,11 +154,13 @@ class Command(BaseCommand):
             self.stderr.write(str(sources.serialization.problem_of(stored)))
         if len(job.problems) > MOST_SHOWN:
             self.stderr.write(f"and {job.report['problems'] - MOST_SHOWN} more.")
-        left = job.items.filter(effect__in=["duplicate", "alike", "unmatched"])
+        left = job.items.filter(effect__in=["duplicate", "alike", "unmatched", "not_found", "failed"])
         self._list_items(
             self.stdout,
             left,
-            lambda item: f"Left out: {item}: {f'{item.get_effect_display()} {item.other_key}'.strip()}.",
+            lambda item: (
+                f"Left out: {item}: {f'{item.get_effect_display()} {item.other_key} {item.note}'.strip(' .')}."
+            ),
         )
         counts = ", ".join(f"{number} {effect.label}" for effect, number in effects.count_effects(job).items())
         self.stdout.write(f"{job.format or job.file_name}: {counts or 'nothing that could be imported'}.")
