@@ -7,6 +7,7 @@ import hashlib
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
+from django.utils.encoding import force_bytes
 
 
 class CannotDecrypt(Exception):
@@ -28,5 +29,5 @@ def decrypt(encrypted: str, *, purpose: str) -> str:
 def _fernet(purpose: str) -> MultiFernet:
     """Return the cipher of a purpose; the first key encrypts, former ones decrypt."""
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    derived = (hashlib.sha256(f"{purpose}\0{secret}".encode()).digest() for secret in secrets)
+    derived = (hashlib.sha256(b"\0".join((purpose.encode(), force_bytes(secret)))).digest() for secret in secrets)
     return MultiFernet([Fernet(base64.urlsafe_b64encode(key)) for key in derived])

@@ -163,6 +163,19 @@ def test_records_of_one_study_in_a_file_are_joined(by: User) -> None:
     assert read("\n\n".join([first, other, fuller]), by=by).status == "done"
 
 
+def test_what_was_excluded_elsewhere_is_not_chosen_and_keeps_its_labels(by: User) -> None:
+    job = read(RIS.replace("PY  - 2021", 'PY  - 2021\nN1  - RAYYAN-INCLUSION: {"A"=>"Excluded"}'), by=by)
+
+    assert items(job, "effect", "chosen", "doubt") == [
+        ("new", False, "It is marked there as Rayyan: excluded."), ("new", True, ""),
+    ]  # fmt: skip
+    jobs.choose_all_items(job, is_chosen=True)
+    assert items(job, "chosen") == [(False,), (True,)]
+    jobs.choose_items(job, among=[item.pk for item in job.items.all()], chosen=[job.items.earliest("pk").pk])
+    carry_out(job, by=by)
+    assert Study.objects.get().labels == ["Rayyan: excluded"]
+
+
 def test_a_known_doi_and_an_alike_title_are_shown_and_not_chosen(by: User) -> None:
     same = make_study(doi="10.1000/creatine.1")
     alike = make_study(

@@ -11,9 +11,11 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from corpus_app.curation import lookup
 from corpus_app.curation.lookup import MAX_REPLY_BYTES, LookupFailed, Services, look_up
 from corpus_app.records import Notice, Section
 from corpus_app.sources import Intake
+from corpus_app.sources.identifier_lists import identifiers_in, is_identifier_list
 
 INTAKE = Intake(collection="training")
 WORK: dict[str, Any] = {
@@ -143,3 +145,51 @@ def test_a_silent_service_is_not_waited_for(httpserver: HTTPServer, local: Servi
 
     given_up.set()
     assert not failed.value.permanent
+
+
+def test_a_list_is_asked_for_in_batches_and_each_answered(
+    httpserver: HTTPServer, local: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookup, "INTERVAL_SECONDS", {})
+    open_article = (
+        '<article><front><article-meta><article-id pub-id-type="pmcid">PMC12</article-id><title-group><article-title>Open'
+        "</article-title></title-group></article-meta></front><body><sec><title>Results</title><p>It rose.</p></sec></body></article>"
+    )
+    for database, ids, reply in (
+        ("pubmed", "27102172,5", PUBMED), ("pmc", "12,13", f"<pmc-articleset>{open_article}</pmc-articleset>"),
+    ):  # fmt: skip
+        asked = {"db": database, "id": ids, "retmode": "xml", "tool": "inform", "email": "desk@example.org"}
+        httpserver.expect_request("/eutils/efetch.fcgi", query_string=asked).respond_with_data(reply)
+    httpserver.expect_ordered_request("/crossref/works/10.1000/a").respond_with_response(
+        Response(status=429, headers={"Retry-After": "0"})
+    )
+    httpserver.expect_request("/crossref/works/10.1000/a").respond_with_json({"message": WORK | {"DOI": "10.1000/A"}})
+    asker = lookup.Asker(INTAKE, local)
+
+    def told(words: str, asker: lookup.Asker = asker) -> list[tuple[str, str, bool]]:
+        answers = asker.answers(identifiers_in(words))
+        return [(getattr(one.items[0], "title", "") if one.items else "", one.reason, one.can_retry) for one in answers]
+
+    assert told("27102172, PMID: 5") == [("A trial", "", False), ("", "PubMed has no record 5.", False)]
+    assert told("PMC12 PMC13.1") == [("Open", "", False), ("", "PubMed Central has no article PMC13.", False)]
+    assert told("10.1000/a")[0][0].startswith("Strength and Hypertrophy")
+    nowhere = lookup.Asker(INTAKE, replace(local, crossref="http://127.0.0.1:9"))
+    reasons = [told(f"10.1000/{n}", nowhere)[0] for n in range(4)]
+    assert [("cannot be reached" in reason, can_retry) for _, reason, can_retry in reasons[:3]] == [(True, True)] * 3
+    assert "was not asked" in reasons[3][1]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("10.1000/a,10.1000/B;10.1000/c 10.1000/d", ["10.1000/a", "10.1000/b", "10.1000/c", "10.1000/d"]),
+        ('"DOI"\n"https://doi.org/10.1000/x"\n"10.1000/y"', ["10.1000/x", "10.1000/y"]),
+        ("doi: 10.1002/(SICI)1097(1998)49:8<693::AID-A4>3.0.CO;2-O", ["10.1002/(sici)1097(1998)49:8<693::aid-a4>3.0.co;2-o"]),
+        ("PMID: 123, pmid:456\tPMC0789", ["123", "456", "789"]),
+        ("https://pmc.ncbi.nlm.nih.gov/articles/PMC77/, https://pubmed.ncbi.nlm.nih.gov/88/", ["77", "88"]),
+        ("words, 10.1000/a", ["words", "10.1000/a"]),
+    ],
+)  # fmt: skip
+def test_a_list_of_identifiers_is_told_apart(text: str, values: list[str]) -> None:
+    assert [one.value for one in identifiers_in(text)] == values
+    assert is_identifier_list(text.encode()) is ("words" not in text)

@@ -211,8 +211,8 @@ class Item(Shape):
     title = CharField()
     effect = ChoiceField(
         choices=ImportItem.Effect.values,
-        help_text="What it would do. Only `new`, `changes`, `joins` and `alike` can be brought in; `joins` fills and adds to "
-        "`other_id`. Of a list that was looked up, `not_found` and `failed` say so of an identifier.",
+        help_text="What it would do. Only `new`, `changes`, `joins` and `alike` can be brought in; `joins` fills "
+        "and adds to `other_id`. Of a list that was looked up, `not_found` and `failed` say so of an identifier.",
     )
     other_id = CharField(source="other_key", help_text="The study that it doubles or resembles.")
     note = CharField(help_text="What was found of it, where it was looked up.")
