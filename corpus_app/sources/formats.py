@@ -211,8 +211,9 @@ class Collector:
             return None
         found = (self._taken[name] for name in names_of(draft) if name in self._taken)
         earlier = next((record for record in found if record.is_joined_by(draft)), None)
-        for name in names_of(draft) if earlier else ():
-            self._taken.setdefault(name, earlier)
+        if earlier:
+            for name in names_of(draft):
+                self._taken.setdefault(name, earlier)
         return earlier
 
     def _duplicates(self, draft: StudyDraft) -> Iterator[Problem]:

@@ -160,7 +160,7 @@ def test_a_list_is_asked_for_in_batches_and_each_answered(
     ):  # fmt: skip
         asked = {"db": database, "id": ids, "retmode": "xml", "tool": "inform", "email": "desk@example.org"}
         httpserver.expect_request("/eutils/efetch.fcgi", query_string=asked).respond_with_data(reply)
-    httpserver.expect_ordered_request("/crossref/works/10.1000/a").respond_with_response(
+    httpserver.expect_oneshot_request("/crossref/works/10.1000/a").respond_with_response(
         Response(status=429, headers={"Retry-After": "0"})
     )
     httpserver.expect_request("/crossref/works/10.1000/a").respond_with_json({"message": WORK | {"DOI": "10.1000/A"}})
