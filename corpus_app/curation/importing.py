@@ -185,6 +185,10 @@ class _Import:
             self.problems.append(draft.problem("", f"could not be saved: {str(error).splitlines()[0]}"))
             self.broken += 1
             return
+        self.notes += [
+            f"{draft.study_id}: no passage has the effect of “{finding}”, so this finding is unconfirmed."
+            for finding in current.doubted
+        ]
         if not changed:
             self.unchanged += 1
             return

@@ -19,7 +19,7 @@ from common.desk import SeenField
 from corpus_app import curation, hooks
 from corpus_app.curation import history
 from corpus_app.curation.merging import order_by_loss
-from corpus_app.desk import comments, encoder, exports, merging, proposals, retractions, state, text_quality
+from corpus_app.desk import comments, encoder, exports, merging, proposed_words, retractions, state, text_quality
 from corpus_app.desk.base import (
     InlineFormSet,
     LabelledTabularInline,
@@ -300,7 +300,7 @@ class StudyAdmin(HistoryMixin):
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **options: Any) -> Any:
         correct_posted_texts(request, _stored_texts(request))
-        proposals.prepare(request)
+        proposed_words.prepare(request)
         return super().changeform_view(request, object_id, *args, **options)
 
     def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -441,7 +441,7 @@ class StudyAdmin(HistoryMixin):
         return HttpResponseRedirect(f"{reverse('admin:corpus_app_study_merge')}?{query}")
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
-        proposals.mark_forms(request, context)
+        proposed_words.mark_forms(request, context)
         context["may_publish"] = self.has_publish_permission(request)
         context["may_set_notice"] = self.has_notice_permission(request)
         context["may_submit"] = bool(context.get("original")) and self.has_change_permission(request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,6 +12,8 @@ from django.test import Client
 from django.utils.translation import override
 
 from corpus_app import curation
+from corpus_app.appraisal import BiasJudgement, BiasTool, CertaintyLevel, RiskOfBias, bias_to_json
+from corpus_app.sources import CertaintyDraft
 from inform_site import assistants
 from qa_app.answers import asking, bundles, exporting, presentation, redaction
 from qa_app.answers.payload import Payload
@@ -19,7 +22,9 @@ from qa_app.models import Answer, AnswerSentence
 from qa_app.pipeline import strength
 from qa_app.pipeline.records import HeadlineVerdict, Mode, Outcome
 from qa_app.templatetags import strength_words
+from tests.builders import make_concept
 from tests.qa.answers import NEAR, make_answer, store_answer
+from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")
 
@@ -223,3 +228,28 @@ def test_every_reason_for_a_strength_is_told_in_german() -> None:
             assert told != text
             assert " and " not in told
         assert strength_words.strength_reason_words({"text": "in other words"}) == "in other words"
+
+
+def test_risk_of_bias_and_the_curators_judgement_count_in_the_strength(client: Client) -> None:
+    make_concept("hypertrophy", aliases=("growth",), kind="outcome")
+    by: dict[str, Any] = {"by": None, "by_name": "test"}
+    curation.set_concepts("T-SETS", ["training-volume", "hypertrophy"], **by)
+    bias = RiskOfBias(BiasTool.ROB_2, (), BiasJudgement.HIGH)
+    curation.revise_study("T-SETS", risk_of_bias=bias_to_json(bias), **by)
+
+    graded = asking.ask(question=ASKED)
+    reasons = ("Two trials agree.", "Both are small.")
+    curation.save_certainty(CertaintyDraft("training-volume", "hypertrophy", CertaintyLevel.HIGH, reasons), **by)
+    judged = asking.ask(question=ASKED)
+    curation.set_notice(["T-SETS"], "expression_of_concern", reason="The journal says so.", **by)
+    lowered = asking.ask(question=ASKED)
+
+    assert {"code": "risk_of_bias", "text": "Most of it is at high risk of bias."} in graded["evidence_strength"][
+        "reasons"
+    ]
+    strength = judged["evidence_strength"]
+    assert (strength["level"], [reason["text"] for reason in strength["reasons"]]) == (
+        "high", ["Judged by the curators.", *reasons],
+    )  # fmt: skip
+    assert "Von den Kuratoren beurteilt." in page_of(client, judged, "de")
+    assert lowered["evidence_strength"]["level"] == "moderate"

@@ -286,14 +286,19 @@ class CertaintyBody(Body):
                 raise serializers.ValidationError({name: [ErrorDetail("There is no concept with this id.", "unknown")]})
         if attrs["intervention"] == attrs["outcome"]:
             raise serializers.ValidationError({"outcome": [ErrorDetail("Name another concept.", "impossible")]})
-        people = {
-            name: kind(attrs[name]) if attrs.get(name) else None
-            for name, kind in (("age_group", records.AgeGroup), ("training_status", records.TrainingStatus),
-                               ("sex", records.Sex))
-        }  # fmt: skip
         reasons = tuple(" ".join(reason.split()) for reason in attrs["reasons"])
         level = appraisal.CertaintyLevel(attrs["level"])
-        return {"draft": CertaintyDraft(attrs["intervention"], attrs["outcome"], level, reasons, **people)}
+        age, training, sex = (attrs.get(name) for name in ("age_group", "training_status", "sex"))
+        draft = CertaintyDraft(
+            intervention=attrs["intervention"],
+            outcome=attrs["outcome"],
+            level=level,
+            reasons=reasons,
+            age_group=records.AgeGroup(age) if age else None,
+            training_status=records.TrainingStatus(training) if training else None,
+            sex=records.Sex(sex) if sex else None,
+        )
+        return {"draft": draft}
 
 
 class ConfirmFindingBody(Body):
