@@ -14,6 +14,7 @@ ACTIONS = {  # every recorded action
     "add_study_concept": "Concept of a study added",
     "assign_study": "Given to somebody",
     "arrange_passages": "Passages put into another order",
+    "bulk_edit": "Studies changed together",
     "change_encoder": "Encoder changed",
     "comment": "Comment",
     "create_study": "Study added",
@@ -53,6 +54,7 @@ ACTIONS = {  # every recorded action
     "set_findings": "Findings set",
     "set_notice": "Notice set",
     "submit": "Handed over for review",
+    "undo_import": "Import undone",
     "waive_finding": "Broken text kept as it is",
     "withdraw": "Withdrawn",
 }

@@ -10,13 +10,14 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 from django.utils import timezone
 
 from common.waking import wake
 from corpus_app import hooks, indexing, search
 from corpus_app.curation import broken
-from corpus_app.models import CorpusEvent, CorpusVersion, Passage, QualityWaiver, Study
+from corpus_app.models import BulkEdit, CorpusEvent, CorpusVersion, ImportJob, Job, Passage, QualityWaiver, Study
 from corpus_app.quality import Finding
 from corpus_app.records import Status
 
@@ -91,6 +92,18 @@ class ReasonMissing(CurationError):
         super().__init__("Give the reason: it is kept with the study and in its history.")
 
 
+def needs_reviewer(by: User | None) -> bool:
+    """Return whether published content may only be changed by somebody else, a reviewer."""
+    return settings.REVIEW_REQUIRED and by is not None and not by.has_perm("corpus_app.review_study")
+
+
+def error_text(error: Exception) -> str:
+    """Return an expected error in one line for a report."""
+    if isinstance(error, ValidationError):
+        return " ".join(error.messages)
+    return str(error).splitlines()[0]
+
+
 class _VersionConflict(Exception):
     """Another transaction created a version while the publish checks ran."""
 
@@ -98,12 +111,13 @@ class _VersionConflict(Exception):
 class Act:
     """The events and changed studies of one transaction; `act()` closes it."""
 
-    def __init__(self, *, by: User | None, by_name: str, at: datetime) -> None:
+    def __init__(self, *, by: User | None, by_name: str, at: datetime, job: Job | None = None) -> None:
         self.by = by
         self.by_name = by.get_username() if by else by_name
         self.at = at
         self.is_noticeable = False
         self.has_work = False
+        self._job = job
         self._events: list[CorpusEvent] = []
         self._touched: dict[int, Study] = {}
         self._published_before: set[int] = set()
@@ -135,7 +149,7 @@ class Act:
         Raises NotAllowed when the setting requires review and somebody who is no reviewer changes published content.
         """
         is_public = study.pk in self._published_before and noticeable and is_content
-        if is_public and settings.REVIEW_REQUIRED and self.by and not self.by.has_perm("corpus_app.review_study"):
+        if is_public and needs_reviewer(self.by):
             raise NotAllowed(study.study_id)
         if not is_new:
             study.version += 1
@@ -174,8 +188,23 @@ class Act:
                 passage_key=passage,
                 detail=detail,
                 reason=reason,
+                import_job=self._job if isinstance(self._job, ImportJob) else None,
+                bulk_edit=self._job if isinstance(self._job, BulkEdit) else None,
             )
         )
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Take back the rows and events of the block when it raises; the act goes on."""
+        before = self.is_noticeable, len(self._events), dict(self._touched)
+        try:
+            with transaction.atomic():
+                yield
+                connection.check_constraints()
+        except BaseException:
+            self.is_noticeable, n_events, self._touched = before
+            del self._events[n_events:]
+            raise
 
     def close(self) -> None:
         for study in self._touched.values():
@@ -257,8 +286,11 @@ _current: ContextVar[Act | None] = ContextVar("curation_act", default=None)
 
 
 @contextmanager
-def act(*, by: User | None, by_name: str = "", wake: bool = True) -> Iterator[Act]:
-    """Open a transaction and an act, or join the open act of the same person."""
+def act(*, by: User | None, by_name: str = "", wake: bool = True, job: Job | None = None) -> Iterator[Act]:
+    """Open a transaction and an act, or join the open act of the same person.
+
+    The events of an act that belongs to a job name the job.
+    """
     if (outer := _current.get()) is not None:
         if outer.by != by:
             raise CurationError("An act has one actor.")
@@ -267,7 +299,7 @@ def act(*, by: User | None, by_name: str = "", wake: bool = True) -> Iterator[Ac
     if by is None and not by_name:
         raise CurationError("Say who does this: by, or by_name for a command.")
     with transaction.atomic():
-        opened = Act(by=by, by_name=by_name, at=timezone.now())
+        opened = Act(by=by, by_name=by_name, at=timezone.now(), job=job)
         mark = _current.set(opened)
         try:
             yield opened

@@ -11,7 +11,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 
 from corpus_app import sources
 from corpus_app.curation import importing, studies
-from corpus_app.curation.acts import CurationError, act
+from corpus_app.curation.acts import CurationError, act, error_text
 from corpus_app.curation.effects import combine, find_study, has_notice
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import ImportItem, ImportJob, Study
@@ -55,11 +55,11 @@ class Importer:
             if item.outcome:
                 return
             try:
-                with transaction.atomic(), act(by=self._by, by_name=self._by_name, wake=False):
+                with transaction.atomic(), act(by=self._by, by_name=self._by_name, wake=False, job=self._job):
                     outcome, reason = self._import_item(item)
                     connection.check_constraints()
             except (CurationError, IntegrityError, DataError, ValidationError) as error:
-                outcome, reason = ImportItem.Outcome.REFUSED, _error_text(error)
+                outcome, reason = ImportItem.Outcome.REFUSED, error_text(error)
             item.outcome, item.outcome_reason = outcome, reason
             item.save(update_fields=["outcome", "outcome_reason", "study_key"])
 
@@ -82,7 +82,8 @@ class Importer:
             else:
                 ready.append(study.study_id)
         try:
-            return list(studies.publish(ready, by=self._by, by_name=self._by_name)), ""
+            with act(by=self._by, by_name=self._by_name, job=self._job):
+                return list(studies.publish(ready, by=self._by, by_name=self._by_name)), ""
         except CurationError as error:
             return [], str(error)
 
@@ -181,9 +182,3 @@ def _passage_values(passage: PassageDraft) -> dict[str, Any]:
         "kind": passage.kind.value,
         "asked_as": passage.asked_as or "",
     }
-
-
-def _error_text(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        return " ".join(error.messages)
-    return str(error).splitlines()[0]

@@ -7,15 +7,14 @@ can be replaced at any moment and nothing is imported twice.
 from __future__ import annotations
 
 import hashlib
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import Error, InterfaceError, OperationalError, connection, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -27,6 +26,8 @@ from corpus_app.curation.effects import CHOOSABLE as CHOOSABLE
 from corpus_app.curation.effects import CHOSEN
 from corpus_app.curation.items import Options as Options
 from corpus_app.curation.items import options_of
+from corpus_app.curation.running import JobRun, job_lock
+from corpus_app.curation.running import NotReady as NotReady
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.sources import Intake, Item, ReadResult, Source, Weight, serialization
 from corpus_app.sources.bibliography import Record, items_of
@@ -34,17 +35,12 @@ from corpus_app.sources.bibliography import Record, items_of
 TASK = "corpus_app.tasks.carry_on_imports"
 LOCK_KEY = 7_301_005  # of an advisory lock: one process runs import jobs at a time
 BATCH = 50  # items written at once while reading a file
-PROGRESS_SECONDS = 0.5  # least time between two progress updates
 MAX_PROBLEMS = 2_000  # stored for a file; the others are only counted
 
 TO_READ = frozenset({ImportJob.Status.WAITING, ImportJob.Status.READING})
 TO_DO = frozenset({ImportJob.Status.CONFIRMED, ImportJob.Status.RUNNING})
 
 Progress = Callable[[ImportJob], None]
-
-
-class NotReady(CurationError):
-    """A job that is in another status than the caller expects."""
 
 
 def create_job(
@@ -157,21 +153,9 @@ def prune(*, before: datetime) -> int:
 # --- Running a job
 
 
-@contextmanager
-def import_lock() -> Iterator[bool]:
-    """Try to take the import lock and yield whether it was free.
-
-    The lock ends with the connection, so a killed process blocks nobody.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [LOCK_KEY])
-        is_acquired = bool(cursor.fetchone()[0])
-    try:
-        yield is_acquired
-    finally:
-        if is_acquired:
-            with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
+def import_lock() -> AbstractContextManager[bool]:
+    """Try to take the import lock; the context says whether it was free."""
+    return job_lock(LOCK_KEY)
 
 
 def find_work() -> ImportJob | None:
@@ -185,61 +169,23 @@ def run_job(job: ImportJob, *, seconds: float | None = None, on_progress: Progre
 
     An unexpected exception marks the job as failed and is raised again.
     """
-    run = _JobRun(job, seconds, on_progress)
-    try:
-        return run.read() if job.status in TO_READ else run.carry_out()
-    except (OperationalError, InterfaceError):
-        raise  # the database is gone; the next worker continues the job
-    except lookup.LookupFailed as error:
-        run.fail(str(error))
-        return True
-    except Exception as error:
-        run.fail(f"{type(error).__name__}: {error}")
-        raise
+    run = _ImportRun(job, seconds, on_progress)
+    return run.run(run.read if job.status in TO_READ else run.carry_out)
 
 
-class _JobRun:
-    def __init__(self, job: ImportJob, seconds: float | None, on_progress: Progress | None) -> None:
-        self.job = job
-        self._seconds = seconds
-        self._deadline: float | None = None
-        self._on_progress = on_progress
-        self._reported_at = 0.0
-
-    def fail(self, words: str) -> None:
-        self._set(status=ImportJob.Status.FAILED, error=words[:2_000], finished_at=timezone.now())
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            setattr(self.job, name, value)
-        ImportJob.objects.filter(pk=self.job.pk).update(**values)
-
-    def _start_clock(self) -> None:
-        """Start the time limit after the file is open, so that every run makes progress."""
-        self._deadline = None if self._seconds is None else time.monotonic() + self._seconds
-
-    def _is_over(self) -> bool:
-        return self._deadline is not None and time.monotonic() >= self._deadline
-
-    def _report_progress(self, *, done: int, total: int, at_once: bool = False) -> None:
-        now = time.monotonic()
-        if not at_once and now - self._reported_at < PROGRESS_SECONDS:
-            return
-        self._reported_at = now
-        self._set(done=done, total=total, beat_at=timezone.now())
-        if self._on_progress:
-            self._on_progress(self.job)
+class _ImportRun(JobRun[ImportJob]):
+    expected = (lookup.LookupFailed,)
 
     # --- Reading
 
     def read(self) -> bool:
         if self.job.status != ImportJob.Status.READING:
-            self._set(status=ImportJob.Status.READING, beat_at=timezone.now())
+            self.set(status=ImportJob.Status.READING, beat_at=timezone.now())
         reading = self._read_content()
         found, lost = effects.drop_unknown_concepts(reading.studies)
         drafts: list[effects.Draft] = [*found, *reading.passages, *reading.notices]
         comparer = effects.DraftComparer(reading)
-        self._start_clock()
+        self.start_clock()
         done = ImportItem.objects.filter(job=self.job).count()
         while done < len(drafts):
             batch = drafts[done : done + BATCH]
@@ -248,15 +194,15 @@ class _JobRun:
                 item.job, item.position = self.job, position
             ImportItem.objects.bulk_create(compared)
             done += len(batch)
-            self._report_progress(done=done, total=len(drafts), at_once=done == len(drafts))
-            if done < len(drafts) and self._is_over():
-                self._report_progress(done=done, total=len(drafts), at_once=True)
+            self.report_progress(done=done, total=len(drafts), at_once=done == len(drafts))
+            if done < len(drafts) and self.is_over():
+                self.report_progress(done=done, total=len(drafts), at_once=True)
                 return False
         problems = [*reading.problems, *lost]
         stored = [serialization.values_of(problem) for problem in problems[:MAX_PROBLEMS]]
         report = {"problems": len(problems), "broken": sum(p.weight is Weight.BROKEN for p in problems)}
         can_choose = ImportItem.objects.filter(job=self.job, effect__in=CHOOSABLE).exists()
-        self._set(
+        self.set(
             status=ImportJob.Status.PREVIEWED if can_choose else ImportJob.Status.DONE,  # nothing to wait for
             finished_at=None if can_choose else timezone.now(),
             problems=stored,
@@ -279,29 +225,29 @@ class _JobRun:
 
     def _count_items(self, found: Iterable[Item]) -> Iterator[Item]:
         for number, item in enumerate(found, start=1):
-            self._report_progress(done=0, total=number)
+            self.report_progress(done=0, total=number)
             yield item
 
     # --- Importing
 
     def carry_out(self) -> bool:
         if self.job.status != ImportJob.Status.RUNNING:
-            self._set(status=ImportJob.Status.RUNNING, beat_at=timezone.now())
+            self.set(status=ImportJob.Status.RUNNING, beat_at=timezone.now())
         importer = items.Importer(self.job)
-        self._start_clock()
+        self.start_clock()
         waiting = ImportItem.objects.filter(job=self.job, chosen=True, outcome="").order_by("position")
         keys = list(waiting.values_list("pk", flat=True))
         total = self.job.total
         for left, key in zip(range(len(keys) - 1, -1, -1), keys, strict=True):
             importer.import_item(key)
-            self._report_progress(done=total - left, total=total, at_once=not left)
-            if left and self._is_over():
-                self._report_progress(done=total - left, total=total, at_once=True)
+            self.report_progress(done=total - left, total=total, at_once=not left)
+            if left and self.is_over():
+                self.report_progress(done=total - left, total=total, at_once=True)
                 wake_indexing()
                 return False
         published, refusal = importer.publish()
         report = self.job.report | {"outcomes": _outcomes(self.job), "published": published, "not_published": refusal}
-        self._set(status=ImportJob.Status.DONE, report=report, done=total, finished_at=timezone.now())
+        self.set(status=ImportJob.Status.DONE, report=report, done=total, finished_at=timezone.now())
         wake_indexing()
         return True
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db.models import Max
 
 from common.dois import normal_doi
 from corpus_app.curation import gate, rows
@@ -302,23 +303,36 @@ def _change_status(
 
 
 def find_review_obstacle(study: Study, by: User | None) -> str | None:
-    """Return why this person cannot publish the study under the review rule; None if they can.
+    """Return why this person cannot publish the study under the review rule; None if they can."""
+    return find_review_obstacles([study], by).get(study.study_id)
 
-    Whoever submitted it, or changed it since its last publication, is an author and cannot review it.
+
+def find_review_obstacles(found: Sequence[Study], by: User | None) -> dict[str, str]:
+    """Return why this person cannot publish studies under the review rule, by id; those they can are left out.
+
+    Whoever submitted a study, or changed it since its last publication, is an author and cannot review it.
     Commands, which have no user, are exempt.
     """
     if not settings.REVIEW_REQUIRED or by is None:
-        return None
-    if study.status != Status.IN_REVIEW:
-        return "it has not been handed over for review. Submit it; another person can then publish it."
-    if not by.has_perm("corpus_app.review_study"):
-        return "publishing takes a reviewer."
-    events = CorpusEvent.objects.filter(study_key=study.study_id)
-    published = events.filter(action="publish").order_by("-id").first()
-    authors = events.filter(id__gt=published.id if published else 0).exclude(action__in=REVIEW_ACTIONS)
-    if authors.filter(actor=by).exists():
-        return "you handed it over or wrote in it: another reviewer has to read and publish it."
-    return None
+        return {}
+    events = CorpusEvent.objects.filter(study_key__in=[study.study_id for study in found]).order_by()
+    published = dict(events.filter(action="publish").values_list("study_key").annotate(last=Max("pk")))
+    written = events.filter(actor=by).exclude(action__in=REVIEW_ACTIONS)
+    own = {
+        key for key, last in written.values_list("study_key").annotate(last=Max("pk")) if last > published.get(key, 0)
+    }
+    obstacles = {}
+    for study in found:
+        if study.status != Status.IN_REVIEW:
+            reason = "it has not been handed over for review. Submit it; another person can then publish it."
+        elif not by.has_perm("corpus_app.review_study"):
+            reason = "publishing takes a reviewer."
+        elif study.study_id in own:
+            reason = "you handed it over or wrote in it: another reviewer has to read and publish it."
+        else:
+            continue
+        obstacles[study.study_id] = reason
+    return obstacles
 
 
 def comment(study_id: str, text: str, *, by: User | None, by_name: str = "") -> StudyComment:

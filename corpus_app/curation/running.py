@@ -1,0 +1,98 @@
+"""Background jobs: run by one process at a time, in turns, with progress in the job's row.
+
+A job stores each step's outcome in the transaction of the step, so that a killed worker can be replaced at any moment
+and nothing is done twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Generic, TypeVar
+
+from django.db import Error, InterfaceError, OperationalError, connection
+from django.utils import timezone
+
+from corpus_app.curation.acts import CurationError
+from corpus_app.models import Job
+
+PROGRESS_SECONDS = 0.5  # least time between two progress updates
+
+J = TypeVar("J", bound=Job)
+
+
+class NotReady(CurationError):
+    """A job that is in another status than the caller expects."""
+
+
+@contextmanager
+def job_lock(key: int) -> Iterator[bool]:
+    """Try to take the advisory lock of a kind of jobs and yield whether it was free.
+
+    The lock ends with the connection, so a killed process blocks nobody.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
+        is_acquired = bool(cursor.fetchone()[0])
+    try:
+        yield is_acquired
+    finally:
+        if is_acquired:
+            with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+
+
+class JobRun(Generic[J]):
+    """One turn of a job: its clock, its progress, and its failure."""
+
+    expected: tuple[type[Exception], ...] = ()
+    """Exceptions that end the job with their message and are not raised again."""
+
+    def __init__(self, job: J, seconds: float | None = None, on_progress: Callable[[J], None] | None = None) -> None:
+        self.job = job
+        self._seconds = seconds
+        self._deadline: float | None = None
+        self._on_progress = on_progress
+        self._reported_at = 0.0
+
+    def run(self, work: Callable[[], bool]) -> bool:
+        """Do the work and return whether the job has ended.
+
+        An unexpected exception marks the job as failed and is raised again.
+        """
+        try:
+            return work()
+        except (OperationalError, InterfaceError):
+            raise  # the database is gone; the next worker continues the job
+        except self.expected as error:
+            self._fail(str(error))
+            return True
+        except Exception as error:
+            self._fail(f"{type(error).__name__}: {error}")
+            raise
+
+    def set(self, **values: Any) -> None:
+        """Set fields of the job, in memory and in its row."""
+        for name, value in values.items():
+            setattr(self.job, name, value)
+        type(self.job)._default_manager.filter(pk=self.job.pk).update(**values)
+
+    def start_clock(self) -> None:
+        """Start the time limit once the work is prepared, so that every turn makes progress."""
+        self._deadline = None if self._seconds is None else time.monotonic() + self._seconds
+
+    def is_over(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def report_progress(self, *, done: int, total: int, at_once: bool = False) -> None:
+        now = time.monotonic()
+        if not at_once and now - self._reported_at < PROGRESS_SECONDS:
+            return
+        self._reported_at = now
+        self.set(done=done, total=total, beat_at=timezone.now())
+        if self._on_progress:
+            self._on_progress(self.job)
+
+    def _fail(self, words: str) -> None:
+        self.set(status="failed", error=words[:2_000], finished_at=timezone.now())
