@@ -773,7 +773,7 @@ class BulkEdit(Job):
             return f"{studies} put back: {undone}"
         if status := self.changes.get("status"):
             return f"{actions.label(status)}: {studies}"
-        fields = ", ".join(field.replace("_", " ") for field in self.changes)
+        fields = ", ".join(field.replace("_", " ") for field in sorted(self.changes))
         return f"{fields.capitalize()} of {studies} changed" if fields else f"{studies} chosen"
 
 

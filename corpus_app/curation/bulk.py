@@ -70,6 +70,14 @@ def preview(edit: BulkEdit, changes: Mapping[str, Any], *, reason: str = "", by:
     edit.refresh_from_db()
 
 
+def preview_new(study_ids: Iterable[str], changes: Mapping[str, Any], *, reason: str = "", by: User | None) -> BulkEdit:
+    """Create a bulk edit and preview it at once. Raises as `choose` and `preview` do."""
+    with transaction.atomic():
+        edit = choose(study_ids, by=by)
+        preview(edit, changes, reason=reason, by=by)
+    return edit
+
+
 def _freeze_versions(edit: BulkEdit) -> None:
     version = Study.objects.filter(study_id=OuterRef("study_key")).values("version")[:1]
     BulkEditItem.objects.filter(bulk_edit=edit).update(version=Subquery(version))

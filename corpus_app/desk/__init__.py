@@ -1,5 +1,6 @@
 """The admin site of curators. Every write goes through `corpus_app.curation`."""
 
+from corpus_app.desk.bulk import BulkEditAdmin
 from corpus_app.desk.concepts import CollectionAdmin, ConceptAdmin, ConceptRelationAdmin
 from corpus_app.desk.events import CorpusEventAdmin
 from corpus_app.desk.imports import ImportJobAdmin
@@ -8,6 +9,7 @@ from corpus_app.desk.people import PersonAdmin
 from corpus_app.desk.studies import StudyAdmin
 
 __all__ = [
+    "BulkEditAdmin",
     "CollectionAdmin",
     "ConceptAdmin",
     "ConceptRelationAdmin",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
@@ -19,6 +18,8 @@ from django.utils.text import capfirst
 
 from corpus_app import hooks
 from corpus_app.curation import bulk, changing
+from corpus_app.curation.changing import Planned
+from corpus_app.curation.history import as_text
 from corpus_app.desk.base import EXPECTED_ERRORS, DeskAdmin, LinesField, curator, error_messages
 from corpus_app.models import BulkEdit, BulkEditItem, Collection, Concept, ImportItem, ImportJob, Study
 from corpus_app.records import LABEL_LETTERS, Design, Notice
@@ -45,7 +46,10 @@ class WhatForm(forms.Form):
     assignee = forms.ChoiceField(required=False, help_text="The curator who works on them.")
     concepts_way = forms.ChoiceField(label="Concepts", required=False, choices=WAYS)
     concepts = forms.ModelMultipleChoiceField(
-        Concept.objects.order_by("name"), label="Which concepts", required=False, widget=forms.SelectMultiple({"size": 8})
+        Concept.objects.order_by("name"),
+        label="Which concepts",
+        required=False,
+        widget=forms.SelectMultiple({"size": 8}),
     )
     labels_way = forms.ChoiceField(label="Labels", required=False, choices=WAYS)
     labels = LinesField(label="Which labels", max_length=LABEL_LETTERS, rows=3)
@@ -164,6 +168,7 @@ class BulkEditAdmin(DeskAdmin):
                 return response
         is_working = edit.status in bulk.TO_DO
         is_previewed = edit.status == BulkEdit.Status.PREVIEWED
+        summary = bulk.summarize(bulk.plan(edit, by=curator(request)), shown=SHOWN) if is_previewed else None
         outcome = request.GET.get("outcome", "")
         found = edit.items.filter(outcome=outcome) if outcome in BulkEditItem.Outcome.values else edit.items.all()
         page = Paginator(found, PER_PAGE).get_page(request.GET.get("p"))
@@ -173,14 +178,15 @@ class BulkEditAdmin(DeskAdmin):
             "opts": self.opts,
             "edit": edit,
             "form": form if may_act and edit.status in bulk.OPEN and not bulk.is_undo(edit) else None,
-            "summary": bulk.summarize(bulk.plan(edit, by=curator(request)), shown=SHOWN) if is_previewed else None,
+            "summary": summary,
+            "first": [(one, _differences(one)) for one in summary.first] if summary else (),
             "impacts": _impacts(edit) if is_previewed else None,
             "refresh_seconds": REFRESH_SECONDS if is_working else None,
             "is_over": not is_working and edit.status not in bulk.OPEN,
             "outcomes": list(_outcomes(edit)),
             "outcome": outcome,
             "page": page,
-            "studies": dict(Study.objects.filter(study_id__in=[i.study_key for i in page]).values_list("study_id", "pk")),
+            "rows": _with_studies(page.object_list),
             "may_act": may_act,
             "can_undo": may_act and bulk.can_undo(edit),
             "undone_by": edit.undone_by.exclude(status=BulkEdit.Status.CANCELLED).first(),
@@ -216,6 +222,17 @@ def _form(request: HttpRequest, edit: BulkEdit) -> Any:
     if status := edit.changes.get("status"):
         return StatusForm(data, status=status)
     return WhatForm(data, may_set_notice=request.user.has_perm("corpus_app.set_notice_study"))
+
+
+def _differences(planned: Planned) -> list[tuple[str, str, str]]:
+    return [(field, as_text(before), as_text(after)) for field, (before, after) in planned.changes.items()]
+
+
+def _with_studies(items: Sequence[BulkEditItem]) -> list[tuple[BulkEditItem, int | None]]:
+    """Return items with the keys of their studies; None for a study that is no longer here."""
+    found = Study.objects.filter(study_id__in=[item.study_key for item in items])
+    keys = dict(found.values_list("study_id", "pk"))
+    return [(item, keys.get(item.study_key)) for item in items]
 
 
 def _impacts(edit: BulkEdit) -> Any:
@@ -272,8 +289,3 @@ class BulkEditFilter(ActFilter):
 
     def study_ids(self, key: int) -> Any:
         return BulkEditItem.objects.filter(bulk_edit=key).exclude(outcome="refused").values("study_key")
-
-
-def studies_of(**query: int) -> str:
-    """Return the address of the list of the studies of an act."""
-    return f"{reverse('admin:corpus_app_study_changelist')}?{urlencode(query)}"

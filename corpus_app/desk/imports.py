@@ -17,10 +17,10 @@ from django.urls import path, reverse
 from django.utils.text import capfirst
 
 from corpus_app import sources
-from corpus_app.curation import effects, jobs, lookup, previewing
+from corpus_app.curation import bulk, effects, jobs, lookup, previewing
 from corpus_app.curation.history import DiffPart, compare
 from corpus_app.desk.base import EXPECTED_ERRORS, DeskAdmin, curator, error_messages
-from corpus_app.models import Collection, ImportItem, ImportJob
+from corpus_app.models import BulkEdit, Collection, ImportItem, ImportJob
 from corpus_app.records import Design
 from corpus_app.sources import FORMAT_NAMES, Source, serialization
 from corpus_app.sources.intake import MAX_BYTES
@@ -240,6 +240,9 @@ class ImportJobAdmin(DeskAdmin):
             "lines": list(_lines(list(page), job)),
             "effects": [(e.value, e.label, n) for e, n in counts.items()],
             "outcomes": list(_outcomes(job)),
+            "n_studies": job.items.filter(outcome__in=["created", "updated"]).count(),
+            "can_undo": may_act and request.user.has_perm("corpus_app.add_bulkedit") and bulk.can_undo(job),
+            "undone_by": job.undone_by.exclude(status=BulkEdit.Status.CANCELLED).first(),
             "is_all_here": {*counts} == {ImportItem.Effect.SAME},
             "wanted": wanted,
             "chosen": job.items.filter(chosen=True).count() if job.status == "previewed" else 0,
@@ -259,6 +262,9 @@ class ImportJobAdmin(DeskAdmin):
                 jobs.choose_items(job, among=_keys(request, "among"), chosen=_keys(request, "items"))
             if verb == "leave":
                 jobs.close_job(job)
+            if verb == "undo":
+                undo = bulk.undo(job, by=curator(request))
+                return HttpResponseRedirect(reverse("admin:corpus_app_bulkedit_change", args=[undo.pk]))
             if verb == "confirm":
                 if not form.is_valid():
                     return None

@@ -17,7 +17,7 @@ from django.utils.text import capfirst
 from common.desk import SeenField
 from corpus_app import curation, hooks
 from corpus_app.curation import history
-from corpus_app.desk import comments, encoder, exports, merging, retractions, state, text_quality
+from corpus_app.desk import bulk, comments, encoder, exports, merging, retractions, state, text_quality
 from corpus_app.desk.base import (
     InlineFormSet,
     LabelledTabularInline,
@@ -212,12 +212,14 @@ class StudyAdmin(HistoryMixin):
     list_display = ("study_id", "title", "state", "indexed", "year", "kind")
     list_display_links = ("study_id", "title")
     list_filter = ("status", "notice", "collection", ("design", DesignFilter), "peer_reviewed", "year")
+    list_filter += (bulk.ImportFilter, bulk.BulkEditFilter)
     list_select_related = ("collection",)
     search_fields = ("study_id", "title", "authors_in_a_line", "doi", "journal")
     search_help_text = "Words of the title, an author, the journal, a DOI or a study’s id."
     ordering = ("study_id",)
     inlines = (PassageInline, FindingInline, StudyConceptInline)
     actions = (
+        "edit_together",
         "submit_studies",
         "send_studies_back",
         "publish_studies",
@@ -395,6 +397,10 @@ class StudyAdmin(HistoryMixin):
 
     def has_notice_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(state.NOTICE.permission)
+
+    @admin.action(description="Edit together", permissions=["change"])
+    def edit_together(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
+        return bulk.start(request, queryset)
 
     @admin.action(description="Hand over for review", permissions=["change"])
     def submit_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
