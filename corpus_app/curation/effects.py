@@ -17,21 +17,26 @@ from corpus_app.records import Notice
 from corpus_app.sources import (
     AddedPassages,
     Duplicate,
+    Known,
     NoticeDraft,
     Problem,
     ReadResult,
     Sameness,
+    SheetRow,
     StudyDraft,
     Weight,
     serialization,
+    sheets,
 )
 from corpus_app.sources.bibliography import study_id_of
 from corpus_app.sources.duplicates import KnownStudy
 
-Draft = StudyDraft | AddedPassages | NoticeDraft
+Draft = StudyDraft | AddedPassages | NoticeDraft | SheetRow
 
 CHOOSABLE = frozenset({ImportItem.Effect.NEW, ImportItem.Effect.CHANGES, ImportItem.Effect.ALIKE})
 CHOSEN = frozenset({ImportItem.Effect.NEW, ImportItem.Effect.CHANGES})
+RELATED = ("passages", "findings", "studyconcept_set")
+ROWS_AT_ONCE = 200  # studies compared with rows of a spreadsheet at once
 _NOTICE = frozenset({"notice", "notice_reason"})  # set separately, by `set_notice`
 _DECIDED_HERE = frozenset({"design", "peer_reviewed", "collection", "curator_notes", "licence"})
 
@@ -87,10 +92,25 @@ def drop_unknown_concepts(drafts: Sequence[StudyDraft]) -> tuple[list[StudyDraft
     return found, problems
 
 
+def row_problems(rows: Sequence[SheetRow], known: Known) -> Iterator[Problem]:
+    """Yield what was left as it is of the cells of a spreadsheet, and the rows that belong to no study here."""
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        batch = rows[start : start + ROWS_AT_ONCE]
+        found = Study.objects.filter(study_id__in=[row.study_id for row in batch])
+        stored = {study.study_id: study for study in found.prefetch_related(*RELATED)}
+        for row in batch:
+            if study := stored.get(row.study_id):
+                _, notes = sheets.read_changes(draft_of(study), row, known)
+                yield from (row.problem(column, reason) for column, reason in notes)
+            else:
+                yield row.problem("study_id", f"is {row.study_id}: there is no such study here.", Weight.BROKEN)
+
+
 class DraftComparer:
     """A comparison of an import's drafts with the corpus, one batch at a time."""
 
-    def __init__(self, reading: ReadResult) -> None:
+    def __init__(self, reading: ReadResult, known: Known) -> None:
+        self._known = known
         self._own = {draft.study_id for draft in reading.studies}
         self._own |= {value for draft in reading.studies for value in (draft.doi, draft.pmid) if value}
         self._among = [
@@ -106,17 +126,14 @@ class DraftComparer:
         twins: dict[str, Duplicate] = {}
         for twin in sources.duplicates([sources.known_of(draft) for draft in found], self._among):
             twins.setdefault(twin.new, twin)
-        ids = [draft.study_id for draft in found]
-        stored = {
-            study.study_id: study
-            for study in Study.objects.filter(study_id__in=ids).prefetch_related(
-                "passages", "findings", "studyconcept_set"
-            )
-        }
+        ids = [draft.study_id for draft in drafts if isinstance(draft, StudyDraft | SheetRow)]
+        stored = {study.study_id: study for study in Study.objects.filter(study_id__in=ids).prefetch_related(*RELATED)}
         for draft in drafts:
             match draft:
                 case StudyDraft():
                     yield self._study(draft, stored.get(draft.study_id), twins.get(draft.study_id))
+                case SheetRow():
+                    yield self._row(draft, stored.get(draft.study_id))
                 case AddedPassages():
                     yield self._passages(draft)
                 case NoticeDraft():
@@ -140,6 +157,20 @@ class DraftComparer:
         return _item(
             ImportItem.Kind.STUDY, draft.study_id, draft.title, draft, effect, other, [p.text for p in draft.passages]
         )
+
+    def _row(self, row: SheetRow, study: Study | None) -> ImportItem:
+        if study is None:
+            other = sheets.find_similar_id(row.study_id, self._known.studies)
+            title = row.cells.get("title", "")
+            return _item(ImportItem.Kind.ROW, row.study_id, title, row, ImportItem.Effect.UNMATCHED, other, [])
+        changes, _ = sheets.read_changes(draft_of(study), row, self._known)
+        if not changes:
+            effect = ImportItem.Effect.SAME
+        elif row.version == study.version:
+            effect = ImportItem.Effect.CHANGES
+        else:
+            effect = ImportItem.Effect.CONFLICT
+        return _item(ImportItem.Kind.ROW, row.study_id, study.title, row, effect, "", [])
 
     def _passages(self, draft: AddedPassages) -> ImportItem:
         study = find_study(draft.study_id, draft.doi, draft.pmid)

@@ -6,12 +6,14 @@ import io
 import os
 import tempfile
 import zipfile
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from corpus_app import models
 from corpus_app.curation import rows
@@ -43,6 +45,7 @@ from corpus_app.sources import (
     concepts_json,
     master_csv,
     study_json,
+    to_sheet,
 )
 
 NO_REASON = "No reason was given."
@@ -100,16 +103,33 @@ def snapshot(study_ids: Collection[str] | None = None) -> tuple[list[StudyDraft]
 
     For a selection, relations keep only the selected studies.
     """
+    with _one_snapshot():
+        drafts = [draft_of(study) for study in _studies(study_ids)]
+        vocabulary = current_vocabulary()
+    if study_ids is None:
+        return drafts, vocabulary
+    return drafts, _restrict_relations(vocabulary, {draft.study_id for draft in drafts})
+
+
+def export_sheet(study_ids: Collection[str] | None = None) -> bytes:
+    """Return a spreadsheet of all or these studies to be mended, each with its version in the same snapshot."""
+    with _one_snapshot():
+        return to_sheet((study.version, draft_of(study)) for study in _studies(study_ids))
+
+
+@contextmanager
+def _one_snapshot() -> Iterator[None]:
     is_outermost = not connection.in_atomic_block
     with transaction.atomic():
         if is_outermost:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        rows = Study.objects.prefetch_related("passages", "findings", "studyconcept_set").order_by("study_id")
-        if study_ids is None:
-            return [draft_of(study) for study in rows], current_vocabulary()
-        drafts = [draft_of(study) for study in rows.filter(study_id__in=study_ids)]
-        return drafts, _restrict_relations(current_vocabulary(), {draft.study_id for draft in drafts})
+        yield
+
+
+def _studies(study_ids: Collection[str] | None) -> QuerySet[Study]:
+    found = Study.objects.prefetch_related("passages", "findings", "studyconcept_set").order_by("study_id")
+    return found if study_ids is None else found.filter(study_id__in=study_ids)
 
 
 def _restrict_relations(vocabulary: Vocabulary, study_ids: Set[str]) -> Vocabulary:

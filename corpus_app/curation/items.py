@@ -10,13 +10,13 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, transaction
 
 from corpus_app import sources
-from corpus_app.curation import importing, studies
+from corpus_app.curation import importing, rows, studies
 from corpus_app.curation.acts import CurationError, act, error_text
 from corpus_app.curation.effects import combine, find_study, has_notice
 from corpus_app.curation.exporting import draft_of
-from corpus_app.models import ImportItem, ImportJob, Study
+from corpus_app.models import Collection, ImportItem, ImportJob, Study
 from corpus_app.records import Design, Notice, Status
-from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, serialization
+from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, SheetRow, StudyDraft, serialization, sheets
 
 NOT_PUBLISHED = "Not published:"  # prefix of the outcome reason of an imported but unpublished study
 
@@ -92,6 +92,8 @@ class Importer:
             return self._set_notice(serialization.notice_draft(item.draft))
         if item.kind == ImportItem.Kind.PASSAGES:
             return self._add_passages(item, serialization.added_passages(item.draft))
+        if item.kind == ImportItem.Kind.ROW:
+            return self._mend(serialization.sheet_row(item.draft))
         return self._import_study(serialization.study_draft(item.draft))
 
     def _import_study(self, draft: StudyDraft) -> tuple[str, str]:
@@ -115,6 +117,30 @@ class Importer:
         reason = self._submit(draft.study_id) if self._options.submit else ""
         outcome = ImportItem.Outcome.UPDATED if stored else ImportItem.Outcome.CREATED
         return outcome, f"{marked} {reason}".strip()
+
+    def _mend(self, row: SheetRow) -> tuple[str, str]:
+        """Change a study as its row of a spreadsheet says, unless somebody was quicker."""
+        study = studies.expect_version(row.study_id, str(row.version), by=self._by)
+        changes, _ = sheets.read_changes(draft_of(study), row, importing.known_ids())
+        if not changes:
+            return ImportItem.Outcome.UNCHANGED, ""
+        if not studies.INTERNAL_FIELDS.issuperset(changes) and (obstacle := self._find_mending_obstacle(study)):
+            return ImportItem.Outcome.REFUSED, obstacle
+        concepts = changes.pop("concepts", None)
+        values = {name: rows.to_json(value) for name, value in changes.items()}
+        if "collection" in values:
+            values["collection"] = Collection.objects.get(pk=values["collection"])
+        if values:
+            studies.revise_study(row.study_id, by=self._by, by_name=self._by_name, **values)
+        if concepts is not None:
+            studies.set_concepts(row.study_id, concepts, by=self._by, by_name=self._by_name)
+        return ImportItem.Outcome.UPDATED, self._submit(row.study_id) if self._options.submit else ""
+
+    def _find_mending_obstacle(self, study: Study) -> str | None:
+        """Return why a spreadsheet may not change what readers see of this study; None if it may."""
+        if study.status != Status.PUBLISHED or self._options.publish:
+            return None
+        return "it is published, and the import was not to publish anything. Choose so, or change it at the desk."
 
     def _find_change_obstacle(self, study: Study) -> str | None:
         """Return why an import may not change this published study; None if it may."""

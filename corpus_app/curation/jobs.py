@@ -183,8 +183,9 @@ class _ImportRun(JobRun[ImportJob]):
             self.set(status=ImportJob.Status.READING, beat_at=timezone.now())
         reading = self._read_content()
         found, lost = effects.drop_unknown_concepts(reading.studies)
-        drafts: list[effects.Draft] = [*found, *reading.passages, *reading.notices]
-        comparer = effects.DraftComparer(reading)
+        drafts: list[effects.Draft] = [*found, *reading.passages, *reading.notices, *reading.rows]
+        known = importing.known_ids()
+        comparer = effects.DraftComparer(reading, known)
         self.start_clock()
         done = ImportItem.objects.filter(job=self.job).count()
         while done < len(drafts):
@@ -198,7 +199,7 @@ class _ImportRun(JobRun[ImportJob]):
             if done < len(drafts) and self.is_over():
                 self.report_progress(done=done, total=len(drafts), at_once=True)
                 return False
-        problems = [*reading.problems, *lost]
+        problems = [*reading.problems, *lost, *effects.row_problems(reading.rows, known)]
         stored = [serialization.values_of(problem) for problem in problems[:MAX_PROBLEMS]]
         report = {"problems": len(problems), "broken": sum(p.weight is Weight.BROKEN for p in problems)}
         can_choose = ImportItem.objects.filter(job=self.job, effect__in=CHOOSABLE).exists()

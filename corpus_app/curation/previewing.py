@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from corpus_app import curation, sources
-from corpus_app.curation import effects
+from corpus_app.curation import effects, importing
 from corpus_app.curation.history import as_text
 from corpus_app.models import ImportItem, ImportJob, Study
-from corpus_app.sources import Problem, serialization
+from corpus_app.sources import Known, Problem, serialization, sheets
 from corpus_app.sources.values import safe_cell
 
 PASSAGES_SHOWN = 3  # of each new study: enough to see whether its text was read completely
@@ -67,11 +67,14 @@ def lines(
     for stored in problems:
         if stored["line"] is not None:
             by_line.setdefault(stored["line"], []).append(serialization.problem_of(stored))
+    known = importing.known_ids() if any(item.kind == ImportItem.Kind.ROW for item in items) else Known()
     for item in items:
         study, other = present.get(item.study_key), present.get(item.other_key)
         shown: tuple[FieldDifference, ...] = ()
         if with_differences and item.kind == ImportItem.Kind.STUDY:
             shown = tuple(_differences(item, study or other))
+        elif with_differences and item.kind == ImportItem.Kind.ROW and study:
+            shown = tuple(_cell_differences(item, study, known))
         yield PreviewLine(
             item,
             study.pk if study else None,
@@ -104,6 +107,13 @@ def _differences(item: ImportItem, study: Study | None) -> Iterator[FieldDiffere
     wanted = effects.combine(present, draft) if item.effect == ImportItem.Effect.CHANGES else draft
     for name, ours, theirs in sources.differences(present, wanted):
         yield FieldDifference(name, _words(ours), _words(theirs))
+
+
+def _cell_differences(item: ImportItem, study: Study, known: Known) -> Iterator[FieldDifference]:
+    present = curation.draft_of(study)
+    changes, _ = sheets.read_changes(present, serialization.sheet_row(item.draft), known)
+    for name, value in changes.items():
+        yield FieldDifference(name, _words(getattr(present, name)), _words(value))
 
 
 def _words(value: Any) -> str:

@@ -20,7 +20,7 @@ WRITERS: dict[str, tuple[str, str, str, Callable[[list[StudyDraft]], bytes]]] = 
     "bibtex": ("BibTeX", "bib", "application/x-bibtex", sources.to_bibtex),
     "csl": ("CSL-JSON", "json", "application/vnd.citationstyles.csl+json", sources.to_csl_json),
 }
-FOLDER = "folder"
+FOLDER, SHEET = "folder", "sheet"
 
 
 class ExportForm(forms.Form):
@@ -30,6 +30,7 @@ class ExportForm(forms.Form):
         initial=FOLDER,
         choices=[
             (FOLDER, "Complete export (ZIP): everything, with passages and concepts, can be imported again"),
+            (SHEET, "Spreadsheet (CSV) to mend: one row a study, comes back as changes by “Bring studies in”"),
             *((key, words) for key, (words, _, _, _) in WRITERS.items()),
         ],
     )
@@ -77,6 +78,8 @@ def ask(
 
 def _file(form: str, keys: Collection[int] | None) -> HttpResponse:
     wanted = None if keys is None else list(Study.objects.filter(pk__in=keys).values_list("study_id", flat=True))
+    if form == SHEET:
+        return _as_attachment(curation.export_sheet(wanted), "studies-to-mend.csv", "text/csv")
     drafts, vocabulary = curation.snapshot(wanted)
     if form == FOLDER:
         lexica = curation.current_lexica() if keys is None else {}

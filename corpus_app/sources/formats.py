@@ -7,16 +7,25 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from corpus_app.sources import archives, beir_folder, bibtex, endnote, jats, pubmed, tables, tagged
+from corpus_app.sources import archives, beir_folder, bibtex, endnote, jats, pubmed, sheets, tables, tagged
 from corpus_app.sources.bibliography import Intake
 from corpus_app.sources.bibliography import Item as DraftItem
-from corpus_app.sources.drafts import AddedPassages, Known, NoticeDraft, Problem, StudyDraft, Unreadable, Weight
+from corpus_app.sources.drafts import (
+    AddedPassages,
+    Known,
+    NoticeDraft,
+    Problem,
+    SheetRow,
+    StudyDraft,
+    Unreadable,
+    Weight,
+)
 from corpus_app.sources.files import Refused
 from corpus_app.sources.intake import Source, encoding_of
 from corpus_app.sources.layout import CONCEPTS
 from corpus_app.sources.values import listed
 
-Item = DraftItem | AddedPassages
+Item = DraftItem | AddedPassages | SheetRow
 
 _HEAD_BYTES = 16_384
 
@@ -34,9 +43,10 @@ ENDNOTE = Reader("EndNote XML", endnote.items)
 PUBMED = Reader("PubMed XML", pubmed.items)
 JATS = Reader("JATS XML (PMC, PLOS, eLife)", jats.items)
 CSV = Reader("CSV of studies or passages", tables.csv_items)
+SHEET = Reader("CSV exported here to be mended", sheets.items)
 JSON = Reader("JSON of studies or passages", tables.json_items)
 BEIR = Reader("BEIR documents", beir_folder.items)
-READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, JSON, BEIR)
+READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, SHEET, JSON, BEIR)
 FORMAT_NAMES = f"{', '.join(reader.name for reader in READERS)}, or a zip of these"
 """The formats as people who choose a file are told."""
 
@@ -56,6 +66,7 @@ class ReadResult:
     passages: tuple[AddedPassages, ...]
     notices: tuple[NoticeDraft, ...]
     problems: tuple[Problem, ...]
+    rows: tuple[SheetRow, ...] = ()
 
     @property
     def broken(self) -> int:
@@ -89,6 +100,7 @@ def detect(source: Source) -> Reader:
         (tagged.is_nbib, NBIB),
         (tagged.is_ris, RIS),
         (bibtex.is_bibtex, BIBTEX),
+        (sheets.is_sheet, SHEET),
         (tables.is_csv, CSV),
     ):
         if is_format(text):
@@ -151,6 +163,7 @@ def collect_items(name: str, items: Iterable[Item], *, known: Known | None = Non
     passages: list[AddedPassages] = []
     notices: list[NoticeDraft] = []
     problems: list[Problem] = []
+    rows: dict[str, SheetRow] = {}
     for item in items:
         match item:
             case Problem():
@@ -159,13 +172,21 @@ def collect_items(name: str, items: Iterable[Item], *, known: Known | None = Non
                 notices.append(item)
             case AddedPassages():
                 passages.append(item)
+            case SheetRow():
+                if first := rows.get(item.study_id):
+                    reason = f"{item.study_id} has a row already, line {first.line}; this one was left out."
+                    problems.append(item.problem("study_id", reason, Weight.BROKEN))
+                else:
+                    rows[item.study_id] = item
             case StudyDraft():
                 found = [*_duplicate_problems(item, taken), *(_unknown(item, known) if known else ())]
                 problems += found
                 if not found:
                     studies[item.study_id] = item
                     taken |= dict.fromkeys(item.identities(), item)
-    return ReadResult(name, tuple(studies.values()), tuple(passages), tuple(notices), tuple(problems))
+    return ReadResult(
+        name, tuple(studies.values()), tuple(passages), tuple(notices), tuple(problems), tuple(rows.values())
+    )
 
 
 def name_of(source: Source) -> str:

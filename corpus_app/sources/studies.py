@@ -10,8 +10,8 @@ from typing import Any
 
 from common.dois import normal_doi
 from corpus_app.records import (
-    ORDINARY_KINDS,
     LABEL_LETTERS,
+    ORDINARY_KINDS,
     QUESTION_LETTERS,
     AgeGroup,
     Design,
