@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
+from enum import IntEnum
 from typing import Any
 
 from django.conf import settings
@@ -108,6 +109,16 @@ class _VersionConflict(Exception):
     """Another transaction created a version while the publish checks ran."""
 
 
+class Scope(IntEnum):
+    """What search derives anew when a study changes."""
+
+    NOTHING = 0
+    STATE = 1
+    """What depends on its status, notice and collection."""
+    TEXTS = 2
+    """All of it."""
+
+
 class Act:
     """The events and changed studies of one transaction; `act()` closes it."""
 
@@ -120,6 +131,7 @@ class Act:
         self._job = job
         self._events: list[CorpusEvent] = []
         self._touched: dict[int, Study] = {}
+        self._scopes: dict[int, Scope] = {}
         self._published_before: set[int] = set()
         self._texts_before: dict[int, broken.Texts] = {}
         self._waiver_reason = ""
@@ -143,7 +155,15 @@ class Act:
         passage.study = study
         return passage
 
-    def touch(self, study: Study, *, is_new: bool = False, noticeable: bool = True, is_content: bool = True) -> None:
+    def touch(
+        self,
+        study: Study,
+        *,
+        is_new: bool = False,
+        noticeable: bool = True,
+        is_content: bool = True,
+        scope: Scope = Scope.TEXTS,
+    ) -> None:
         """Mark a study as changed: raise its version now and update its index when the act closes.
 
         Raises NotAllowed when the setting requires review and somebody who is no reviewer changes published content.
@@ -155,6 +175,7 @@ class Act:
             study.version += 1
             study.save(update_fields=["version", "updated_at"])
         self._touched[study.pk] = study
+        self._scopes[study.pk] = max(scope, self._scopes.get(study.pk, scope))
         if noticeable and (study.pk in self._published_before or study.status == Status.PUBLISHED):
             self.is_noticeable = True
 
@@ -196,22 +217,25 @@ class Act:
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Take back the rows and events of the block when it raises; the act goes on."""
-        before = self.is_noticeable, len(self._events), dict(self._touched)
+        before = self.is_noticeable, len(self._events), dict(self._touched), dict(self._scopes)
         try:
             with transaction.atomic():
                 yield
-                connection.check_constraints()
         except BaseException:
-            self.is_noticeable, n_events, self._touched = before
+            self.is_noticeable, n_events, self._touched, self._scopes = before
             del self._events[n_events:]
             raise
 
     def close(self) -> None:
+        published = [study.pk for study in self._touched.values() if study.status == Status.PUBLISHED]
+        kept = set(Passage.objects.filter(study__in=published).values_list("study_id", flat=True).distinct().order_by())
+        if set(published) - kept:
+            raise LastPassage
         for study in self._touched.values():
-            if study.status == Status.PUBLISHED and not study.passages.exists():
-                raise LastPassage
             self._check_new_texts(study)
-            indexing.sync_study(study)
+            if self._scopes[study.pk] is Scope.TEXTS:
+                indexing.sync_study(study)
+        indexing.sync_states([pk for pk in self._touched if self._scopes[pk] is Scope.STATE])
         version = self._create_version() if self.is_noticeable else None
         for event in self._events:
             event.corpus_version = version

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db import DataError, IntegrityError, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
@@ -311,6 +311,7 @@ class _BulkRun(JobRun[BulkEdit]):
                     for item, planned in zip(items, plan(self.job, items, by=self.job.asked_by), strict=True):
                         self._carry_out_item(current, item, planned)
                     self._record_headline(current, items)
+                    connection.check_constraints()
             except (CurationError, IntegrityError, DataError, ValidationError) as error:
                 for item in items:
                     item.outcome, item.outcome_reason = BulkEditItem.Outcome.REFUSED, error_text(error)

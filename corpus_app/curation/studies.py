@@ -12,7 +12,7 @@ from django.db.models import Max
 
 from common.dois import normal_doi
 from corpus_app.curation import gate, rows
-from corpus_app.curation.acts import Act, EditConflict, NotDeletable, NotPublishable, ReasonMissing, act
+from corpus_app.curation.acts import Act, EditConflict, NotDeletable, NotPublishable, ReasonMissing, Scope, act
 from corpus_app.models import Collection, CorpusEvent, Passage, Study, StudyComment
 from corpus_app.records import Notice, Status
 from corpus_app.sources import FindingDraft
@@ -67,12 +67,29 @@ def revise_study(
         study = current.study(study_id)
         _expect(study, expected_version)
         if changes := rows.change(study, _clean(values)):
-            study.full_clean()
+            _check_changed(study, changes)
             rows.save_study(study, changes)
-            current.touch(study, noticeable=not INTERNAL_FIELDS.issuperset(changes))
+            current.touch(study, noticeable=not INTERNAL_FIELDS.issuperset(changes), scope=_scope_of(changes))
             action = "label_study" if changes.keys() == {"labels"} else "revise_study"
             current.record(action, study=study_id, changes=changes)
         return study
+
+
+_TEXTS = frozenset({"title", "takeaway", "asked_as"})
+"""Fields that search derives texts from."""
+_CHECKED_TOGETHER = frozenset({"duration_weeks_min", "duration_weeks_max"})
+
+
+def _scope_of(changes: Mapping[str, Any]) -> Scope:
+    if _TEXTS & changes.keys():
+        return Scope.TEXTS
+    return Scope.STATE if "collection" in changes else Scope.NOTHING
+
+
+def _check_changed(study: Study, changes: Mapping[str, Any]) -> None:
+    """Raise ValidationError by field for what changed. Unchanged values are not judged once more."""
+    checked = {*changes, *(_CHECKED_TOGETHER if _CHECKED_TOGETHER & changes.keys() else ())}
+    study.full_clean(exclude={field.name for field in Study._meta.fields} - checked)
 
 
 def assign_study(study_id: str, assignee: User | None, *, by: User | None, by_name: str = "") -> Study:
@@ -86,7 +103,7 @@ def assign_study(study_id: str, assignee: User | None, *, by: User | None, by_na
             }
             study.assignee = assignee
             study.save(update_fields=["assignee"])
-            current.touch(study, noticeable=False)
+            current.touch(study, noticeable=False, scope=Scope.NOTHING)
             current.record("assign_study", study=study_id, changes={"assignee": names})
         return study
 
@@ -148,7 +165,7 @@ def set_concepts(study_id: str, concept_ids: Sequence[str], *, by: User | None, 
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
         if changes := rows.replace_concepts(study, list(dict.fromkeys(concept_ids))):
-            current.touch(study)
+            current.touch(study, scope=Scope.NOTHING)
             current.record("set_concepts", study=study_id, changes=changes)
 
 
@@ -422,7 +439,7 @@ def _change_state(current: Act, study: Study, action: str, reason: str, **values
     changes = rows.change(study, values)
     study.state_changed_at = current.at
     study.save()
-    current.touch(study, is_content=False)
+    current.touch(study, is_content=False, scope=Scope.STATE)
     current.record(action, study=study.study_id, reason=reason, changes=changes)
 
 

@@ -404,23 +404,23 @@ class StudyAdmin(HistoryMixin):
 
     @admin.action(description="Hand over for review", permissions=["change"])
     def submit_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.confirm_or_apply(self, request, state.SUBMIT, list(queryset), is_confirmed=False)
+        return state.ask(self, request, state.SUBMIT, queryset)
 
     @admin.action(description="Send back to draft", permissions=["publish"])
     def send_studies_back(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.confirm_or_apply(self, request, state.SEND_BACK, list(queryset), is_confirmed=False)
+        return state.ask(self, request, state.SEND_BACK, queryset)
 
     @admin.action(description="Publish", permissions=["publish"])
     def publish_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.confirm_or_apply(self, request, state.PUBLISH, list(queryset), is_confirmed=False)
+        return state.ask(self, request, state.PUBLISH, queryset)
 
     @admin.action(description="Withdraw", permissions=["publish"])
     def withdraw_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.confirm_or_apply(self, request, state.WITHDRAW, list(queryset), is_confirmed=False)
+        return state.ask(self, request, state.WITHDRAW, queryset)
 
     @admin.action(description="Set notice", permissions=["notice"])
     def set_notice_of_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.confirm_or_apply(self, request, state.NOTICE, list(queryset), is_confirmed=False)
+        return state.ask(self, request, state.NOTICE, queryset)
 
     @admin.action(description="Export", permissions=["view"])
     def export_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:

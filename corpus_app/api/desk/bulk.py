@@ -30,7 +30,7 @@ def find(bulk_edit_id: str) -> BulkEdit:
 
 def shown(edit: BulkEdit, *, status: int = 200) -> Response:
     headers = {"Location": f"/api/v1/desk/bulk-edits/{edit.pk}"} if status in {201, 202} else {}
-    return Response(shapes.BulkEditShape(edit).data, status=status, headers=headers)
+    return Response(shapes.DeskBulkEdit(edit).data, status=status, headers=headers)
 
 
 class BulkEditsView(DeskView):
@@ -41,16 +41,16 @@ class BulkEditsView(DeskView):
 
     @extend_schema(
         operation_id="list_bulk_edits", summary="Bulk edits, the newest first", tags=TAG,
-        responses=shapes.BulkEditShape(many=True),
+        responses=shapes.DeskBulkEdit(many=True),
     )  # fmt: skip
     def get(self, request: Request) -> Response:
-        return self.page(BulkEdit.objects.all(), shapes.BulkEditShape)
+        return self.page(BulkEdit.objects.all(), shapes.DeskBulkEdit)
 
     @extend_schema(
         operation_id="preview_bulk_edit", summary="Preview a change of many studies", tags=TAG,
         request=bodies.BulkEditBody,
         description="Nothing is changed before it is confirmed. `list_bulk_edit_items` says what would change.",
-        responses={201: shapes.BulkEditShape},
+        responses={201: shapes.DeskBulkEdit},
         examples=[
             OpenApiExample(
                 "Two fields",
@@ -70,7 +70,7 @@ class BulkEditView(DeskView):
 
     @extend_schema(
         operation_id="get_bulk_edit", summary="How far a bulk edit is, and what came of it", tags=TAG,
-        responses=shapes.BulkEditShape,
+        responses=shapes.DeskBulkEdit,
     )  # fmt: skip
     def get(self, request: Request, bulk_edit_id: str) -> Response:
         return shown(find(bulk_edit_id))
@@ -84,7 +84,7 @@ class BulkItemsView(DeskView):
     @extend_schema(
         operation_id="list_bulk_edit_items", summary="What a bulk edit does, study by study", tags=TAG,
         parameters=[OpenApiParameter("outcome", str, enum=BulkEditItem.Outcome.values)],
-        responses=shapes.BulkEditItemShape(many=True),
+        responses=shapes.DeskBulkEditItem(many=True),
     )  # fmt: skip
     def get(self, request: Request, bulk_edit_id: str) -> Response:
         edit = find(bulk_edit_id)
@@ -94,7 +94,7 @@ class BulkItemsView(DeskView):
         is_previewed = edit.status == BulkEdit.Status.PREVIEWED
         planned = list(bulk.plan(edit, page, by=person(request))) if is_previewed else [None] * len(page)
         found = [WithExtras(item, **_extras(one)) for item, one in zip(page, planned, strict=True)]
-        return self.get_paginated_response(shapes.BulkEditItemShape(found, many=True).data)
+        return self.get_paginated_response(shapes.DeskBulkEditItem(found, many=True).data)
 
 
 def _extras(planned: Planned | None) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class ConfirmBulkView(DeskView):
     @extend_schema(
         operation_id="confirm_bulk_edit", summary="Carry out a previewed bulk edit", tags=TAG, request=None,
         description="A worker does it in batches; a study that was changed since the preview is refused.",
-        responses={202: shapes.BulkEditShape},
+        responses={202: shapes.DeskBulkEdit},
     )  # fmt: skip
     def post(self, request: Request, bulk_edit_id: str) -> Response:
         edit = find(bulk_edit_id)
@@ -126,7 +126,7 @@ class CancelBulkView(DeskView):
 
     @extend_schema(
         operation_id="cancel_bulk_edit", summary="End a bulk edit; what was carried out stays", tags=TAG, request=None,
-        responses={200: shapes.BulkEditShape},
+        responses={200: shapes.DeskBulkEdit},
     )  # fmt: skip
     def post(self, request: Request, bulk_edit_id: str) -> Response:
         edit = find(bulk_edit_id)
@@ -142,7 +142,7 @@ class UndoBulkView(DeskView):
     @extend_schema(
         operation_id="undo_bulk_edit", summary="Preview the undo of a bulk edit", tags=TAG, request=None,
         description="A bulk edit of its own, to be confirmed. What was changed since stays, and is named.",
-        responses={201: shapes.BulkEditShape},
+        responses={201: shapes.DeskBulkEdit},
     )  # fmt: skip
     def post(self, request: Request, bulk_edit_id: str) -> Response:
         edit = find(bulk_edit_id)
@@ -158,7 +158,7 @@ class UndoImportView(DeskView):
         operation_id="undo_import", summary="Preview the undo of an import", tags=TAG, request=None,
         description="Drafts that came in are deleted, published ones withdrawn, changed studies put back. "
         "What was changed since stays, and is named.",
-        responses={201: shapes.BulkEditShape},
+        responses={201: shapes.DeskBulkEdit},
     )  # fmt: skip
     def post(self, request: Request, import_id: str) -> Response:
         job = imports.find(import_id)

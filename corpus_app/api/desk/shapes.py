@@ -174,7 +174,7 @@ class Import(ListedImport):
         return str(job.report.get("not_published", ""))
 
 
-class BulkEditShape(Shape):
+class DeskBulkEdit(Shape):
     bulk_edit_id = IntegerField(source="pk")
     title = CharField(source="*", help_text="As the history names it.")
     asked_by = CharField(source="asked_by_name")
@@ -206,7 +206,7 @@ class Changed(Shape):
     after = CharField()
 
 
-class BulkEditItemShape(Shape):
+class DeskBulkEditItem(Shape):
     study_id = CharField(source="study_key")
     differences = Changed(many=True, help_text="Before it is confirmed: what would change.")
     refusal = CharField(help_text="Before it is confirmed: why the study would stay as it is; else empty.")
