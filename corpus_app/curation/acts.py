@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
@@ -132,13 +132,22 @@ class Act:
         self._events: list[CorpusEvent] = []
         self._touched: dict[int, Study] = {}
         self._scopes: dict[int, Scope] = {}
+        self._locked: dict[str, Study] = {}
         self._published_before: set[int] = set()
         self._texts_before: dict[int, broken.Texts] = {}
         self._waiver_reason = ""
 
+    def lock(self, study_ids: Collection[str]) -> None:
+        """Lock many studies with one query, each for its next use in this act."""
+        rows = Study.objects.select_for_update(of=("self",), no_key=True).filter(study_id__in=study_ids)
+        self._locked = {study.study_id: study for study in rows.order_by("study_id")}
+
     def study(self, study_id: str) -> Study:
         """Return a study, its row locked until the act ends. Raises UnknownStudy."""
-        study = Study.objects.select_for_update(of=("self",), no_key=True).filter(study_id=study_id).first()
+        study = self._locked.pop(study_id, None)
+        if study is None:
+            rows = Study.objects.select_for_update(of=("self",), no_key=True)
+            study = rows.filter(study_id=study_id).first()
         if study is None:
             raise UnknownStudy(study_id)
         if study.status == Status.PUBLISHED:
@@ -163,8 +172,11 @@ class Act:
         noticeable: bool = True,
         is_content: bool = True,
         scope: Scope = Scope.TEXTS,
+        unsaved: Iterable[str] = (),
     ) -> None:
         """Mark a study as changed: raise its version now and update its index when the act closes.
+
+        The fields `unsaved` are saved with the version.
 
         Raises NotAllowed when the setting requires review and somebody who is no reviewer changes published content.
         """
@@ -173,7 +185,7 @@ class Act:
             raise NotAllowed(study.study_id)
         if not is_new:
             study.version += 1
-            study.save(update_fields=["version", "updated_at"])
+            study.save(update_fields=["version", "updated_at", *unsaved])
         self._touched[study.pk] = study
         self._scopes[study.pk] = max(scope, self._scopes.get(study.pk, scope))
         if noticeable and (study.pk in self._published_before or study.status == Status.PUBLISHED):

@@ -160,12 +160,10 @@ def undo(job: BulkEdit | ImportJob, *, by: User | None, by_name: str = "") -> Bu
 def plan(edit: BulkEdit, items: Sequence[BulkEditItem] | None = None, *, by: User | None) -> Iterator[Planned]:
     """Yield what each item of a bulk edit would change now, or why it is refused."""
     items = list(edit.items.all()) if items is None else items
-    found = Study.objects.filter(study_id__in=[item.study_key for item in items]).select_related("assignee")
-    related = ("studyconcept_set", "findings") if is_undo(edit) else ("studyconcept_set",)
-    studies = {study.study_id: study for study in found.prefetch_related(*related)}
     if is_undo(edit):
-        yield from _plan_undo(edit, items, studies, by)
+        yield from _plan_undo(edit, items, by)
         return
+    studies = _studies(items, ["studyconcept_set"] if "concepts" in edit.changes else [])
     planner = changing.Planner(edit.changes, studies.values(), by=by)
     for item in items:
         study = studies.get(item.study_key)
@@ -177,15 +175,21 @@ def plan(edit: BulkEdit, items: Sequence[BulkEditItem] | None = None, *, by: Use
             yield planner.plan(item.study_key, study)
 
 
-def _plan_undo(
-    edit: BulkEdit, items: Sequence[BulkEditItem], studies: Mapping[str, Study], by: User | None
-) -> Iterator[Planned]:
+def _plan_undo(edit: BulkEdit, items: Sequence[BulkEditItem], by: User | None) -> Iterator[Planned]:
     events, later = _events_by_study(edit, [item.study_key for item in items])
+    changed = {field for own in events.values() for event in own for field in event.detail.get("changes", ())}
+    related = {"studyconcept_set": {"concepts"}, "findings": {"findings", "asked_as"}}
+    studies = _studies(items, [name for name, fields in related.items() if fields & changed])
     for item in items:
         study, own = studies.get(item.study_key), events[item.study_key]
         refusal = undoing.find_refusal(study, own, later[item.study_key], by)
         changes = undoing.describe(study, own) if study and not refusal else {}
         yield Planned(item.study_key, study, changes, refusal, own)
+
+
+def _studies(items: Sequence[BulkEditItem], related: Sequence[str]) -> dict[str, Study]:
+    found = Study.objects.filter(study_id__in=[item.study_key for item in items]).select_related("assignee")
+    return {study.study_id: study for study in found.prefetch_related(*related)}
 
 
 def _events_by_study(edit: BulkEdit, study_ids: Ids[str]) -> tuple[dict[str, list[CorpusEvent]], dict[str, list[str]]]:
@@ -308,6 +312,7 @@ class _BulkRun(JobRun[BulkEdit]):
                     transaction.atomic(),
                     act(by=self.job.asked_by, by_name=self.job.asked_by_name, wake=False, job=self.job) as current,
                 ):
+                    current.lock([item.study_key for item in items])
                     for item, planned in zip(items, plan(self.job, items, by=self.job.asked_by), strict=True):
                         self._carry_out_item(current, item, planned)
                     self._record_headline(current, items)

@@ -73,10 +73,11 @@ def save_study(study: Study, changes: Changes) -> None:
     """Save a study, and copy a changed title into the headings of its passages."""
     study.save()
     if "title" in changes:
-        _update_headings(study)
+        update_headings(study)
 
 
-def _update_headings(study: Study) -> None:
+def update_headings(study: Study) -> None:
+    """Copy a study's title into the headings of its passages."""
     for passage in study.passages.all():
         passage.heading = study.title
         passage.content_hash = passages.content_hash(heading=passage.heading, text=passage.text)

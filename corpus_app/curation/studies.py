@@ -68,8 +68,10 @@ def revise_study(
         _expect(study, expected_version)
         if changes := rows.change(study, _clean(values)):
             _check_changed(study, changes)
-            rows.save_study(study, changes)
-            current.touch(study, noticeable=not INTERNAL_FIELDS.issuperset(changes), scope=_scope_of(changes))
+            is_seen = not INTERNAL_FIELDS.issuperset(changes)
+            current.touch(study, noticeable=is_seen, scope=_scope_of(changes), unsaved=changes)
+            if "title" in changes:
+                rows.update_headings(study)
             action = "label_study" if changes.keys() == {"labels"} else "revise_study"
             current.record(action, study=study_id, changes=changes)
         return study
@@ -78,6 +80,8 @@ def revise_study(
 _TEXTS = frozenset({"title", "takeaway", "asked_as"})
 """Fields that search derives texts from."""
 _CHECKED_TOGETHER = frozenset({"duration_weeks_min", "duration_weeks_max"})
+_CONSTRAINED = _CHECKED_TOGETHER | {"title", "doi", "pmid", "url", "journal"}
+"""Fields that are compared with another field, another study, or an empty text; choices are checked by themselves."""
 
 
 def _scope_of(changes: Mapping[str, Any]) -> Scope:
@@ -89,7 +93,8 @@ def _scope_of(changes: Mapping[str, Any]) -> Scope:
 def _check_changed(study: Study, changes: Mapping[str, Any]) -> None:
     """Raise ValidationError by field for what changed. Unchanged values are not judged once more."""
     checked = {*changes, *(_CHECKED_TOGETHER if _CHECKED_TOGETHER & changes.keys() else ())}
-    study.full_clean(exclude={field.name for field in Study._meta.fields} - checked)
+    exclude = {field.name for field in Study._meta.fields} - checked
+    study.full_clean(exclude=exclude, validate_constraints=bool(_CONSTRAINED & checked))
 
 
 def assign_study(study_id: str, assignee: User | None, *, by: User | None, by_name: str = "") -> Study:
@@ -102,8 +107,7 @@ def assign_study(study_id: str, assignee: User | None, *, by: User | None, by_na
                 "after": assignee.get_username() if assignee else None,
             }
             study.assignee = assignee
-            study.save(update_fields=["assignee"])
-            current.touch(study, noticeable=False, scope=Scope.NOTHING)
+            current.touch(study, noticeable=False, scope=Scope.NOTHING, unsaved=["assignee"])
             current.record("assign_study", study=study_id, changes={"assignee": names})
         return study
 
@@ -438,8 +442,7 @@ def apply_retractions(matches: Iterable[Match], *, by: User | None, by_name: str
 def _change_state(current: Act, study: Study, action: str, reason: str, **values: str) -> None:
     changes = rows.change(study, values)
     study.state_changed_at = current.at
-    study.save()
-    current.touch(study, is_content=False, scope=Scope.STATE)
+    current.touch(study, is_content=False, scope=Scope.STATE, unsaved=["state_changed_at", *changes])
     current.record(action, study=study.study_id, reason=reason, changes=changes)
 
 
