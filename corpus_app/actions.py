@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 ACTIONS = {  # every recorded action
+    "add_certainty": "Certainty added",
     "add_collection": "Collection added",
     "add_concept": "Concept added",
     "add_concept_alias": "Alias added",
@@ -17,7 +18,9 @@ ACTIONS = {  # every recorded action
     "bulk_edit": "Studies changed together",
     "change_encoder": "Encoder changed",
     "comment": "Comment",
+    "confirm_finding": "Finding confirmed with its source",
     "create_study": "Study added",
+    "delete_certainty": "Certainty deleted",
     "delete_collection": "Collection deleted",
     "delete_concept": "Concept deleted",
     "delete_concept_alias": "Alias deleted",
@@ -35,10 +38,12 @@ ACTIONS = {  # every recorded action
     "import_relations": "Relations imported",
     "import_study": "Study imported",
     "label_study": "Labels changed",
+    "mark_unconfirmed": "Finding marked as unconfirmed: no passage has its effect",
     "merge_study": "Studies merged",
     "publish": "Published",
     "remove_passage": "Passage deleted",
     "restore": "Put back as it was",
+    "revise_certainty": "Certainty revised",
     "revise_collection": "Collection revised",
     "revise_concept": "Concept revised",
     "revise_concept_alias": "Alias revised",

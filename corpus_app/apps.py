@@ -17,6 +17,7 @@ CURATED_MODELS = (
     "conceptrelation",
     "conceptrelationstudy",
     "collection",
+    "outcomecertainty",
 )
 READ = frozenset(
     {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from django.contrib.auth.models import User
 
-from corpus_app.records import AnsweredQuestion, Impact, Panel
+from corpus_app.records import AnsweredQuestion, Finding, Impact, Panel, Passage, ProposedWords
 
 impact_providers: list[Callable[[Sequence[str], Sequence[int] | None], Iterable[Impact]]] = []
 """List what depends on studies, or on some of their passages (None: on all), before a curator removes them."""
@@ -28,6 +28,17 @@ answered_questions_about: list[Callable[[str], Iterable[AnsweredQuestion]]] = []
 
 dashboard_panels: list[Callable[[User], Iterable[Panel]]] = []
 """List the panels of the curators' front page for a user."""
+
+FindingWordWriter = Callable[[Finding, Sequence[Passage]], ProposedWords]
+"""Propose plain words for a finding from the passages of its study."""
+
+finding_word_writers: list[Callable[[], FindingWordWriter | None]] = []
+"""Return a writer of plain words; None where no language model is configured."""
+
+
+def find_finding_word_writer() -> FindingWordWriter | None:
+    """Return the first configured writer of plain words; None where there is none."""
+    return next((writer for find in finding_word_writers if (writer := find())), None)
 
 
 def impacts(study_ids: Sequence[str], passage_ids: Sequence[int] | None = None) -> tuple[Impact, ...]:

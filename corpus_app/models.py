@@ -20,6 +20,18 @@ from django.utils.formats import date_format
 from pgvector.django import HalfVectorField, VectorField
 
 from corpus_app import actions, records
+from corpus_app.appraisal import (
+    EFFECT_FIELDS,
+    RATIO_MEASURES,
+    USUAL_LEVEL,
+    BiasTool,
+    CertaintyLevel,
+    Effect,
+    EffectMeasure,
+    RiskOfBias,
+    bias_from_json,
+    effect_of,
+)
 
 TEXT_SEARCH_CONFIG = "english"
 # Up to here a question is compared with every vector: that takes less than 10 ms and misses nothing.
@@ -99,6 +111,20 @@ class StudyQuerySet(models.QuerySet["Study"]):
         """Return published rows that are not retracted: those that answers may use."""
         return self.published().exclude(notice=records.Notice.RETRACTED)
 
+    def in_use(self) -> StudyQuerySet:
+        """Return studies that are neither withdrawn nor retracted: those worth a curator's work."""
+        return self.exclude(status=records.Status.WITHDRAWN).exclude(notice=records.Notice.RETRACTED)
+
+    def without_plain_words(self) -> StudyQuerySet:
+        """Return studies in use that lack a takeaway, or the plain sentence of a finding."""
+        unwritten = Finding.objects.filter(study=models.OuterRef("pk"), plain="")
+        return self.in_use().filter(Q(takeaway="") | models.Exists(unwritten))
+
+    def without_questions(self) -> StudyQuerySet:
+        """Return studies in use for which no curator has written a question at any place."""
+        parts = (model.objects.filter(study=models.OuterRef("pk")).exclude(asked_as="") for model in (Finding, Passage))
+        return self.in_use().filter(*(~models.Exists(rows) for rows in parts), asked_as="")
+
 
 class Study(models.Model):
     """A study with its bibliography, population, state and notice; its passages and findings belong to it."""
@@ -148,6 +174,10 @@ class Study(models.Model):
         blank=True,
         help_text="Questions that the study as a whole answers, one a line. "
         "Readers’ questions are compared with these.",
+    )
+
+    risk_of_bias = models.JSONField(
+        null=True, blank=True, help_text="One assessment by RoB 2, ROBINS-I or another tool; null: none."
     )
 
     licence = models.CharField(max_length=200, blank=True)
@@ -226,6 +256,11 @@ class Study(models.Model):
                 name="study_absent_is_null",
             ),
             models.CheckConstraint(condition=Q(version__gte=1), name="study_version_positive"),
+            models.CheckConstraint(
+                condition=Q(risk_of_bias__isnull=True)
+                | (Q(risk_of_bias__has_key="tool") & one_of("risk_of_bias__tool", BiasTool)),
+                name="study_bias_tool_known",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -238,6 +273,10 @@ class Study(models.Model):
     def questions(self) -> list[str]:
         """Return the curated questions about the whole study."""
         return records.question_lines(self.asked_as)
+
+    @property
+    def bias(self) -> RiskOfBias | None:
+        return bias_from_json(self.risk_of_bias)
 
     @property
     def is_searchable(self) -> bool:
@@ -277,6 +316,18 @@ class Passage(models.Model):
         editable=False,
         related_name="+",
         help_text="Of a plain sentence: the finding that it tells.",
+    )
+    source_heading = models.CharField(
+        max_length=1000,
+        blank=True,
+        default="",
+        help_text="The headings above it in the source, outermost first: Results > Table 4.",
+    )
+    cited_works = models.JSONField(
+        default=list,
+        blank=True,
+        editable=False,
+        help_text="Works that the source cites here, by their place in the text; its marks are left out of the text.",
     )
     asked_as = models.TextField(
         blank=True,
@@ -545,6 +596,14 @@ class Finding(models.Model):
         default=False,
         help_text="Its figures stand in no passage: answers neither count nor quote it until this is taken away.",
     )
+    effect_measure = models.CharField(
+        "effect", max_length=40, choices=choices(EffectMeasure), blank=True, help_text="Empty: no figures are given."
+    )
+    effect_value = models.FloatField("value", null=True, blank=True)
+    effect_lower = models.FloatField("lower bound", null=True, blank=True)
+    effect_upper = models.FloatField("upper bound", null=True, blank=True)
+    effect_level = models.FloatField("level", default=USUAL_LEVEL, help_text="Of the interval, in percent.")
+    effect_unit = models.CharField("unit", max_length=40, blank=True, help_text="Of a mean difference, such as kg.")
 
     class Meta:
         ordering = ["study", "position"]
@@ -554,6 +613,40 @@ class Finding(models.Model):
             ),
             models.CheckConstraint(condition=one_of("direction", records.Direction), name="finding_direction_known"),
             models.CheckConstraint(condition=Q(lean="") | one_of("lean", records.Lean), name="finding_lean_known"),
+            models.CheckConstraint(
+                condition=Q(effect_measure="", effect_value__isnull=True, effect_lower__isnull=True)
+                | (one_of("effect_measure", EffectMeasure) & Q(effect_value__isnull=False)),
+                name="finding_effect_has_measure_and_value",
+                violation_error_message="An effect has a measure and a value.",
+            ),
+            models.CheckConstraint(
+                condition=Q(effect_lower__isnull=True, effect_upper__isnull=True)
+                | Q(
+                    effect_lower__isnull=False,
+                    effect_upper__isnull=False,
+                    effect_lower__lte=F("effect_value"),
+                    effect_upper__gte=F("effect_value"),
+                ),
+                name="finding_effect_in_interval",
+                violation_error_message="The interval of an effect has two bounds in order, and its value between.",
+            ),
+            models.CheckConstraint(
+                condition=~Q(effect_measure__in=sorted(RATIO_MEASURES))
+                | (Q(effect_value__gt=0) & (Q(effect_lower__isnull=True) | Q(effect_lower__gt=0))),
+                name="finding_ratio_positive",
+                violation_error_message="A ratio and its bounds are greater than 0.",
+            ),
+            models.CheckConstraint(
+                condition=Q(effect_measure=EffectMeasure.MEAN_DIFFERENCE.value) & ~Q(effect_unit="")
+                | ~Q(effect_measure=EffectMeasure.MEAN_DIFFERENCE.value) & Q(effect_unit=""),
+                name="finding_unit_of_mean_difference",
+                violation_error_message="A mean difference has a unit; other effects have none.",
+            ),
+            models.CheckConstraint(
+                condition=Q(effect_level__gt=0, effect_level__lt=100),
+                name="finding_effect_level_percent",
+                violation_error_message="The level of an interval lies between 0 and 100 percent.",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -563,6 +656,53 @@ class Finding(models.Model):
     def questions(self) -> list[str]:
         """Return the curated questions about the finding."""
         return records.question_lines(self.asked_as)
+
+    @property
+    def effect(self) -> Effect | None:
+        return effect_of(*(getattr(self, name) for name in EFFECT_FIELDS))
+
+
+class OutcomeCertainty(models.Model):
+    """The curators' judgement of the evidence for an intervention, an outcome and, where named, certain people."""
+
+    intervention = models.ForeignKey(Concept, on_delete=models.PROTECT, related_name="+")
+    outcome = models.ForeignKey(Concept, on_delete=models.PROTECT, related_name="+")
+    age_group = models.CharField(
+        max_length=40,
+        choices=[("", "All ages"), *choices(records.ASKED_AGES)],
+        blank=True,
+        help_text="People that it is about.",
+    )
+    training_status = models.CharField(
+        max_length=40, choices=[("", "Any training"), *choices(records.ASKED_TRAINING)], blank=True
+    )
+    sex = models.CharField(max_length=40, choices=[("", "Both sexes"), *choices(records.ASKED_SEXES)], blank=True)
+    level = models.CharField("certainty", max_length=20, choices=choices(CertaintyLevel))
+    reasons = models.TextField(help_text="Why, one reason a line, in words for readers: answers show them.")
+    position = models.PositiveIntegerField(default=0, editable=False)
+
+    class Meta:
+        ordering = ["position", "id"]
+        verbose_name = "certainty"
+        verbose_name_plural = "certainties"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["intervention", "outcome", "age_group", "training_status", "sex"],
+                name="certainty_once",
+                violation_error_message="The certainty of this intervention, outcome and people is judged already.",
+            ),
+            models.CheckConstraint(condition=one_of("level", CertaintyLevel), name="certainty_level_known"),
+            models.CheckConstraint(condition=~Q(intervention=F("outcome")), name="certainty_of_two_concepts"),
+            models.CheckConstraint(condition=~Q(reasons=""), name="certainty_has_reasons"),
+        ]
+
+    def __str__(self) -> str:
+        people = (self.age_group, self.training_status, self.sex)
+        return ", ".join([f"{self.intervention_id} on {self.outcome_id}", *filter(None, people)])
+
+    @property
+    def reason_lines(self) -> list[str]:
+        return self.reasons.splitlines()
 
 
 class StudyComment(models.Model):
@@ -683,6 +823,12 @@ class ImportJob(Job):
 
     def __str__(self) -> str:
         return self.file_name
+
+    @property
+    def minutes_left(self) -> int | None:
+        """Return how many minutes the present step should still take at its last rate; None when that is unknown."""
+        rate = self.report.get("rate")
+        return round((self.total - self.done) / rate / 60) if rate else None
 
 
 class ImportItem(models.Model):

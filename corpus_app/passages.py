@@ -1,4 +1,4 @@
-"""Hash the text of passages, split it into sentences, and split sections into passages.
+"""Hash the text of passages, split it into sentences or rows, and split sections into passages.
 
 Sentences follow rules of this module, not Punkt's: untrained Punkt scores lower on scientific prose, and importing NLTK
 takes a second and brings in scipy and scikit-learn.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-from corpus_app.records import Section
+from corpus_app.records import CitedWork, PassageKind, Section
 
 Span = tuple[int, int]
 
@@ -58,12 +58,13 @@ _TOKEN = re.compile(r"\S+?(?=\s|\Z|(?<=[a-z)\]][a-z)\]][.?!])[A-Z][a-z]{0,20}[\s
 # "rose.12").
 _END = re.compile(
     r"(?P<stop>[.?!…。！？])(?P<close>[\"'”’»)\]}]{0,9})"
-    r"(?:(?:\[[\d,;–-]{1,20}\]){1,3}|(?<=[a-z%)\]][.?!])\d{1,3}(?:[,–-]\d{1,3}){0,5}|[⁰¹²³⁴-⁹⁻,–-]{1,20})?\Z"
+    r"(?:(?:\[[\d,;–-]{1,20}\]){1,3}|(?<=[a-z%)\]][.?!])\d{1,3}(?:[,–-]\d{1,3}){0,5}|[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,–-]{0,19})?\Z"
 )
 _OPENING = "\"'“‘«([{*†‡§•"
 _LABEL = re.compile(r"\(?[a-z](?:[,–-][a-z])?[:)]")
 _REFERENCE = re.compile(r"\[\d[\d,;–-]*\][.,;]?\Z")
 _MARKER = re.compile(r"(?:[-–*•‣⁃]|[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]{1,2})\Z")
+_LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\Z")
 _LONGEST_END = 60  # characters at a token's end that the rules examine
 
@@ -79,20 +80,30 @@ def split_sentences(text: str) -> tuple[Span, ...]:
     sentences: list[Span] = []
     first = 0
     for index, (token, following) in enumerate(zip_longest(tokens, tokens[1:])):
-        if following is None or _is_boundary(text, tokens, first, index):
+        if following is None or (
+            _may_be_boundary(text, token[1], following[0]) and _is_boundary(text, tokens, first, index)
+        ):
             sentences.append((tokens[first][0], token[1]))
             first = index + 1
     return tuple(sentences)
 
 
+def sentences_of(text: str, kind: str) -> tuple[Span, ...]:
+    """Return the sentence spans of a passage of this kind; a row of a table is one, whatever is in its cells."""
+    return tuple(row.span() for row in _LINE.finditer(text)) if kind == PassageKind.TABLE else split_sentences(text)
+
+
 @dataclass(frozen=True, slots=True)
 class SectionText:
-    """A section of a source: paragraphs separated by empty lines, and the offset of its first character."""
+    """A section of a source: paragraphs separated by empty lines, or rows of a table, one a line."""
 
     section: Section
     heading: str
     text: str
     start: int = 0
+    """Offset of its first character."""
+    kind: PassageKind = PassageKind.EXCERPT
+    cited: tuple[CitedWork, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +115,44 @@ class Piece:
     text: str
     start: int
     end: int
+    kind: PassageKind
+    cited: tuple[CitedWork, ...]
 
 
 def cut(sections: Sequence[SectionText]) -> tuple[Piece, ...]:
     """Split sections into passages of whole sentences and 40 to 120 words, at paragraph ends if possible."""
     return tuple(
-        Piece(part.section, part.heading, part.text[start:end], part.start + start, part.start + end)
+        Piece(
+            section=part.section,
+            heading=part.heading,
+            text=part.text[start:end],
+            start=part.start + start,
+            end=part.start + end,
+            kind=part.kind,
+            # a mark stands behind the words that it belongs to
+            cited=tuple(replace(work, at=work.at - start) for work in part.cited if start < work.at <= end),
+        )
         for part in sections
-        for start, end in cut_text(part.text)
+        for start, end in cut_text(part.text, part.kind)
     )
 
 
-def cut_text(text: str) -> tuple[Span, ...]:
+def moved_works(works: Sequence[CitedWork], before: str, after: str) -> tuple[CitedWork, ...]:
+    """Return the works with their places in an edited text, without those cited in the words that were changed."""
+    most = min(len(before), len(after))
+    head = next((n for n in range(most) if before[n] != after[n]), most)
+    tail = next((n for n in range(most - head) if before[-1 - n] != after[-1 - n]), most - head)
+    moved = len(after) - len(before)
+    return tuple(
+        work if work.at <= head else replace(work, at=work.at + moved)
+        for work in works
+        if work.at <= head or work.at > len(before) - tail
+    )
+
+
+def cut_text(text: str, kind: PassageKind = PassageKind.EXCERPT) -> tuple[Span, ...]:
     """Return the spans of a section's passages: first few out of bounds, then even lengths and good breaks."""
-    sentences = split_sentences(text)
+    sentences = sentences_of(text, kind)
     words = [len(text[start:end].split()) for start, end in sentences]
     ends_paragraph = ["\n\n" in text[here[1] : there[0]] for here, there in pairwise(sentences)] + [True]
     best: list[tuple[float, int]] = [
@@ -150,6 +185,11 @@ def _cost(words: int, sentences: int, *, breaks_well: bool) -> float:
         + ((words - _BEST_WORDS) / _BEST_WORDS) ** 2
         + (0.0 if breaks_well else 0.5)
     )
+
+
+def _may_be_boundary(text: str, end: int, next_start: int) -> bool:
+    """Return whether a token's last letter and the blanks behind it allow an end: a quick test for most words."""
+    return not text[end - 1].isalpha() or "\n" in text[end:next_start]
 
 
 def _is_boundary(text: str, tokens: list[Span], first: int, index: int) -> bool:

@@ -12,6 +12,8 @@ from typing import Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_app.appraisal import CertaintyLevel, Effect, RiskOfBias
+
 
 class Section(StrEnum):
     ABSTRACT = "abstract"
@@ -68,6 +70,17 @@ class Sex(StrEnum):
     NOT_REPORTED = "not_reported"
 
 
+ASKED_AGES = (AgeGroup.YOUTH, AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS)
+ASKED_TRAINING = (
+    TrainingStatus.UNTRAINED,
+    TrainingStatus.RECREATIONALLY_TRAINED,
+    TrainingStatus.TRAINED,
+    TrainingStatus.ATHLETES,
+)
+ASKED_SEXES = (Sex.FEMALE, Sex.MALE)
+"""People that a question or a judgement can be about."""
+
+
 class Wanted(StrEnum):
     """The direction in which a change of an outcome is a benefit."""
 
@@ -116,12 +129,28 @@ class PassageKind(StrEnum):
     """The curator's own words about the study."""
     EXCERPT = "excerpt"
     """The source's words."""
+    TABLE = "table"
+    """Rows of a table of the source, each a line of its own with its heads."""
     PLAIN = "plain"
     """A plain sentence, derived from a study's takeaway or from a finding, never written as a passage."""
 
 
-ORDINARY_KINDS = (PassageKind.SUMMARY, PassageKind.EXCERPT)
+ORDINARY_KINDS = (PassageKind.SUMMARY, PassageKind.EXCERPT, PassageKind.TABLE)
 """The kinds that a source or a curator may give a passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitedWork:
+    """A work that a source cites at a place of a passage; its mark is left out of the text."""
+
+    at: int
+    """Code points of the text before the mark."""
+    reference: str
+    """Id of the reference in the source."""
+    label: str
+    """The number of the reference, as printed; empty where the source has none."""
+    doi: str = ""
+    pmid: str = ""
 
 
 class TextKind(StrEnum):
@@ -182,6 +211,8 @@ class Reference:
     concepts: tuple[str, ...] = ()
     notice_reason: str = ""
     """For curators only: empty in what readers see."""
+    risk_of_bias: RiskOfBias | None = None
+    """None when no curator has assessed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +243,8 @@ class Passage:
     sentences: tuple[Sentence, ...]
     finding_id: int | None = None
     """The finding of a plain sentence; None for a takeaway and for other kinds."""
+    source_heading: str = ""
+    """The headings above it in the source, outermost first; empty where none are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +353,21 @@ class Concept:
 
 
 @dataclass(frozen=True, slots=True)
+class Certainty:
+    """The curators' judgement of the evidence for one intervention and one outcome."""
+
+    intervention: str
+    """A concept's id, as is the outcome."""
+    outcome: str
+    level: CertaintyLevel
+    reasons: tuple[str, ...]
+    age_group: AgeGroup | None = None
+    """The people that it is about; None where it is about all, as in the next two."""
+    training_status: TrainingStatus | None = None
+    sex: Sex | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     intervention: str
     comparator: str
@@ -335,6 +383,8 @@ class Finding:
     """Never shown without the plain sentence; None when no curator has decided."""
     is_unconfirmed: bool = False
     """No passage contains its figures yet, so it is neither counted nor quoted."""
+    effect: Effect | None = None
+    """None when no curator has entered its figures as numbers."""
 
 
 QUESTION_LETTERS = 300
@@ -410,6 +460,8 @@ class StudyPage:
     weeks: tuple[float | None, float | None] = (None, None)
     """The shortest and the longest duration, of the study or of those that it includes."""
     collection_name: str = ""
+    risk_of_bias: RiskOfBias | None = None
+    """None when no curator has assessed it."""
 
 
 def rarity(carrying: int, total: int) -> float:
@@ -461,6 +513,21 @@ class Impact:
     """Whether it prevents deletion of the study, which can still be withdrawn."""
     listed_at: str = ""
     """URL of the desk's list of all uses; empty when there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedWords:
+    """Words for a finding that a language model proposes and that agree with its sources; a person decides."""
+
+    plain: str = ""
+    questions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was left out, and why, in words for curators."""
+
+    @property
+    def question_lines(self) -> str:
+        """Return the questions one a line, as fields hold them."""
+        return "\n".join(self.questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from corpus_app.embedding import EncoderUnavailable
 logger = logging.getLogger(__name__)
 
 MAX_RUN_SECONDS = 10  # a stopping worker waits for the run to end; the rest is queued again
+MAX_IMPORT_SECONDS = 4  # of one import: then another one may have its turn
 MAX_CHECKED = 2_000  # passages: some seconds
 
 
@@ -50,7 +51,7 @@ def carry_on_imports() -> None:
             if not is_acquired:
                 return
             job = jobs.find_work()
-            is_cut_short = job is not None and not jobs.run_job(job, seconds=MAX_RUN_SECONDS)
+            is_cut_short = job is not None and not jobs.run_job(job, seconds=MAX_IMPORT_SECONDS)
         if is_cut_short:
             carry_on_imports.delay()
             return

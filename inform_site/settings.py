@@ -294,8 +294,8 @@ CACHES: dict[str, dict[str, Any]] = {
 GOLDEN_GUARD = read(_env.bool, "INFORM_GOLDEN_GUARD", False)
 # How many days the file of an import is kept after it ended; what was read from it stays.
 IMPORT_FILES_DAYS = read(read_positive, "INFORM_IMPORT_FILES_DAYS", 90)
-# The largest file that programs may send to be imported, in millions of bytes; 50 is the most that is read.
-IMPORT_MEGABYTES = read(read_positive, "INFORM_IMPORT_MEGABYTES", 50)
+# The largest file that programs may send to be imported, in millions of bytes; 200 is the most that is read.
+IMPORT_MEGABYTES = read(read_positive, "INFORM_IMPORT_MEGABYTES", 200)
 # Whether a study is published only by a reviewer who neither handed it over nor changed it since.
 REVIEW_REQUIRED = read(_env.bool, "INFORM_REVIEW_REQUIRED", False)
 

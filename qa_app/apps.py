@@ -26,7 +26,7 @@ class QaConfig(AppConfig):
         from django.conf import settings
 
         from corpus_app import hooks
-        from qa_app.answers import impact, listed
+        from qa_app.answers import impact, listed, proposing
         from qa_app.desk import dashboard
         from qa_app.evaluation import golden_runs
         from qa_app.feedback import gaps
@@ -37,5 +37,6 @@ class QaConfig(AppConfig):
         hooks.answered_questions_citing.append(listed.questions_citing)
         hooks.answered_questions_about.append(listed.questions_about)
         hooks.dashboard_panels.append(dashboard.panels)
+        hooks.finding_word_writers.append(proposing.finding_word_writer)
         if settings.GOLDEN_GUARD:
             hooks.publish_checks.append(golden_runs.regressions)

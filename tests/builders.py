@@ -1,4 +1,4 @@
-"""Rows for tests, as the doors would leave them: searchable where published, waiting to be embedded."""
+"""Rows for tests, as curation would leave them: searchable where published, waiting to be embedded."""
 
 from __future__ import annotations
 

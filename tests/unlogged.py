@@ -72,7 +72,7 @@ def _noting(kind: str, call: Callable[..., Any], name: str) -> Callable[..., Any
 
 
 def watch() -> None:
-    """Notes what goes through the doors. After the apps are loaded."""
+    """Notes secrets as the site receives them. After the apps are loaded."""
     from django.contrib.auth.base_user import AbstractBaseUser
 
     from inform_site.clients import keys

@@ -72,6 +72,22 @@ class ConceptView(Resource):
             return self.shown(shapes.WithExtras(found.topic, neighbours=found.neighbours, study_ids=studies))
 
 
+class CertaintiesView(Resource):
+    serializer_class = shapes.JudgedCertainty
+    known = parameters.OF_LISTS
+
+    @extend_schema(
+        operation_id="list_certainties", summary="How certain curators judge the evidence to be, by outcome", tags=TAG,
+        parameters=[FIELDS], responses=shapes.JudgedCertainty(many=True),
+    )  # fmt: skip
+    def get(self, request: Request) -> Response:
+        with search.snapshot():
+            public = browsing.topics()
+            found = [one for one in search.certainties() if {one.intervention, one.outcome} <= public.keys()]
+            placed = [_Placed((number,), one) for number, one in enumerate(found)]
+            return self.listed([row.row for row in self.page(placed)])
+
+
 class CollectionsView(Resource):
     serializer_class = shapes.Collection_
     known = parameters.OF_LISTS

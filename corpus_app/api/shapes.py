@@ -17,7 +17,7 @@ from rest_framework.fields import (
     ListField,
 )
 
-from corpus_app import records
+from corpus_app import appraisal, records
 from corpus_app.public import changes
 from corpus_app.templatetags.corpus_words import web_address
 
@@ -97,6 +97,29 @@ class WithExtras:
         return self._more[name] if name in self._more else getattr(self._value, name)
 
 
+class EffectSize(Shape):
+    measure = choice(appraisal.EffectMeasure)
+    value = FloatField()
+    lower = FloatField(allow_null=True, help_text="Lower bound of the interval.")
+    upper = FloatField(allow_null=True, help_text="Upper bound of the interval.")
+    level = FloatField(help_text="Of the interval, in percent.")
+    unit = CharField(help_text="Of a mean difference; empty for other measures.")
+
+
+class JudgedDomain(Shape):
+    domain = choice(appraisal.BiasDomain)
+    judgement = choice(appraisal.BiasJudgement)
+    reason = CharField()
+
+
+class BiasAssessment(Shape):
+    tool = choice(appraisal.BiasTool, help_text="RoB 2 for randomised trials, ROBINS-I for others, or another.")
+    domains = JudgedDomain(many=True)
+    overall = choice(appraisal.BiasJudgement, allow_null=True, help_text="As stated; null: the worst domain decides.")
+    judgement = choice(appraisal.BiasJudgement, help_text="The overall judgement that counts.")
+    reason = CharField(help_text="Of the overall judgement.")
+
+
 class Finding(Shape):
     finding_id = IntegerField()
     intervention = CharField()
@@ -104,6 +127,7 @@ class Finding(Shape):
     outcome = CharField()
     direction = choice(records.Direction)
     statement = CharField()
+    effect = EffectSize(allow_null=True, help_text="Its figures as numbers, where a curator has entered them.")
 
 
 class Change(Shape):
@@ -128,6 +152,7 @@ class StudyInFull(Study):
     participants = IntegerField(allow_null=True)
     weeks = Weeks(help_text="How long it lasted, or what it included.")
     findings = Finding(many=True)
+    risk_of_bias = BiasAssessment(allow_null=True, help_text="As a curator judged it; null where nobody has.")
     passages = ListField(child=IntegerField(), help_text="Ids of its passages, in their order.")
     history = Change(many=True, help_text="What happened to it while it was public, newest first.")
     cited_by = IntegerField(allow_null=True, help_text="Stored answers that quote it.")
@@ -140,7 +165,11 @@ class Passage(Shape):
     position = IntegerField()
     section = choice(records.Section)
     page = IntegerField(allow_null=True)
-    kind = choice(records.PassageKind, help_text="summary: the curator's words; excerpt: the source's words.")
+    kind = choice(
+        records.PassageKind,
+        help_text="summary: the curator's words; excerpt: the source's words; table: rows of its tables, one a line.",
+    )
+    source_heading = CharField(help_text="The headings above it in the source, outermost first; may be empty.")
     text = CharField()
 
 
@@ -191,6 +220,19 @@ class Neighbour(Shape):
 class ConceptInFull(Concept):
     neighbours = Neighbour(many=True, help_text="Related concepts, those with the most studies behind them first.")
     study_ids = ListField(child=CharField(), help_text="Published studies about it, the newest first.")
+
+
+class JudgedCertainty(Shape):
+    intervention = CharField(help_text="A concept's id.")
+    outcome = CharField(help_text="A concept's id.")
+    age_group = choice(records.AgeGroup, allow_null=True, help_text="Null: people of all ages.")
+    training_status = choice(records.TrainingStatus, allow_null=True, help_text="Null: of any training.")
+    sex = choice(records.Sex, allow_null=True, help_text="Null: of both sexes.")
+    level = choice(appraisal.CertaintyLevel)
+    reasons = texts("Why, in words for readers.")
+
+    class Meta:
+        ref_name = "Certainty"
 
 
 class Collection_(Shape):

@@ -106,6 +106,7 @@ def _in_full(detail: browsing.StudyDetail) -> shapes.WithExtras:
         participants=page.participants,
         weeks=dict(zip(("shortest", "longest"), page.weeks, strict=True)),
         findings=page.findings,
+        risk_of_bias=page.risk_of_bias,
         passages=[passage.passage_id for passage in page.passages],
         history=detail.history,
         cited_by=detail.cited_by,

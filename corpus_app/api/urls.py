@@ -12,6 +12,7 @@ urlpatterns = [
     path("passages/<str:passage_id>", studies.PassageView.as_view(), name="api_passage"),
     path("concepts", corpus.ConceptsView.as_view(), name="api_concepts"),
     path("concepts/<str:concept_id>", corpus.ConceptView.as_view(), name="api_concept"),
+    path("certainties", corpus.CertaintiesView.as_view(), name="api_certainties"),
     path("collections", corpus.CollectionsView.as_view(), name="api_collections"),
     path("corpus/version", corpus.CorpusVersionView.as_view(), name="api_corpus_version"),
     path("corpus/changes", corpus.ChangesView.as_view(), name="api_corpus_changes"),

@@ -11,6 +11,7 @@ from corpus_app.curation.acts import (
     EditConflict,
     LastPassage,
     NotAllowed,
+    NotConfirmed,
     NotDeletable,
     NotPublishable,
     ReasonMissing,
@@ -19,8 +20,9 @@ from corpus_app.curation.acts import (
     wake_indexing,
 )
 from corpus_app.curation.broken import Fault, correct_text
+from corpus_app.curation.confirming import confirm_finding
 from corpus_app.curation.corrections import FindingGone, apply_corrections, correct_study, waive
-from corpus_app.curation.entries import delete_entry, save_concept, save_entry
+from corpus_app.curation.entries import delete_entry, save_certainty, save_concept, save_entry
 from corpus_app.curation.exporting import (
     Exported,
     corpus_files,
@@ -79,6 +81,7 @@ __all__ = [
     "ImportReport",
     "LastPassage",
     "NotAllowed",
+    "NotConfirmed",
     "NotDeletable",
     "NotPublishable",
     "ReasonMissing",
@@ -96,6 +99,7 @@ __all__ = [
     "clean_pmid",
     "clean_url",
     "comment",
+    "confirm_finding",
     "corpus_files",
     "correct_study",
     "correct_text",
@@ -121,6 +125,7 @@ __all__ = [
     "restore",
     "revise_passage",
     "revise_study",
+    "save_certainty",
     "save_concept",
     "save_entry",
     "send_back",

@@ -17,9 +17,19 @@ from django.utils import timezone
 
 from common.waking import wake
 from corpus_app import hooks, indexing, search
-from corpus_app.curation import broken
-from corpus_app.models import BulkEdit, CorpusEvent, CorpusVersion, ImportJob, Job, Passage, QualityWaiver, Study
-from corpus_app.quality import Finding
+from corpus_app.curation import broken, doubts
+from corpus_app.models import (
+    BulkEdit,
+    CorpusEvent,
+    CorpusVersion,
+    Finding,
+    ImportJob,
+    Job,
+    Passage,
+    QualityWaiver,
+    Study,
+)
+from corpus_app.quality import Finding as Fault
 from corpus_app.records import Status
 
 INDEX_TASK = "corpus_app.tasks.index_stale_passages"
@@ -63,12 +73,25 @@ class BrokenText(CurationError):
         self.faults = faults
 
 
-class NotAllowed(CurationError):
-    def __init__(self, study_id: str) -> None:
+class NotConfirmed(CurationError):
+    """A change that would take the mark `unconfirmed` from a finding without naming its source."""
+
+    def __init__(self) -> None:
         super().__init__(
-            f"{study_id} is published, and here only reviewers change what readers see: "
-            "ask one of them, or withdraw it, change it, and hand it over for review."
+            "This finding is unconfirmed: confirm it with the passage and the words in which its figures stand."
         )
+
+
+class NotAllowed(CurationError):
+    """A change of what readers see, by somebody who may not make it where a second person reviews."""
+
+    def __init__(self, name: str, advice: str) -> None:
+        super().__init__(f"{name}, and here only reviewers change what readers see: {advice}")
+
+
+def not_allowed(study_id: str) -> NotAllowed:
+    advice = "ask one of them, or withdraw it, change it, and hand it over for review."
+    return NotAllowed(f"{study_id} is published", advice)
 
 
 class NotDeletable(CurationError):
@@ -129,6 +152,8 @@ class Act:
         self.is_noticeable = False
         self.has_work = False
         self._job = job
+        self.doubted: list[Finding] = []
+        """Findings that the act marked as unconfirmed when it closed, since no passage has their effect."""
         self._events: list[CorpusEvent] = []
         self._touched: dict[int, Study] = {}
         self._scopes: dict[int, Scope] = {}
@@ -137,10 +162,16 @@ class Act:
         self._texts_before: dict[int, broken.Texts] = {}
         self._waiver_reason = ""
 
+    @property
+    def may_change_published(self) -> bool:
+        """Return whether the actor may change what readers see without a review; commands may."""
+        return not needs_reviewer(self.by)
+
     def lock(self, study_ids: Collection[str]) -> None:
         """Lock many studies with one query, each for its next use in this act."""
         rows = Study.objects.select_for_update(of=("self",), no_key=True).filter(study_id__in=study_ids)
-        self._locked = {study.study_id: study for study in rows.order_by("study_id")}
+        rows = rows.select_related("collection", "assignee").order_by("study_id")
+        self._locked = {study.study_id: study for study in rows}
 
     def study(self, study_id: str) -> Study:
         """Return a study, its row locked until the act ends. Raises UnknownStudy."""
@@ -181,8 +212,8 @@ class Act:
         Raises NotAllowed when the setting requires review and somebody who is no reviewer changes published content.
         """
         is_public = study.pk in self._published_before and noticeable and is_content
-        if is_public and needs_reviewer(self.by):
-            raise NotAllowed(study.study_id)
+        if is_public and not self.may_change_published:
+            raise not_allowed(study.study_id)
         if not is_new:
             study.version += 1
             study.save(update_fields=["version", "updated_at", *unsaved])
@@ -246,6 +277,10 @@ class Act:
         for study in self._touched.values():
             self._check_new_texts(study)
             if self._scopes[study.pk] is Scope.TEXTS:
+                for finding in doubts.mark_unsourced_effects(study):
+                    self.doubted.append(finding)
+                    changes = {"is_unconfirmed": {"before": False, "after": True}}
+                    self.record("mark_unconfirmed", study=study.study_id, entry=str(finding), changes=changes)
                 indexing.sync_study(study)
         indexing.sync_states([pk for pk in self._touched if self._scopes[pk] is Scope.STATE])
         version = self._create_version() if self.is_noticeable else None
@@ -263,7 +298,7 @@ class Act:
         for fault in faults:
             self.waive(study, fault.passage_id, fault.finding, fault.key, reason=self._waiver_reason)
 
-    def waive(self, study: Study, passage_id: int, finding: Finding, key: str, *, reason: str) -> QualityWaiver:
+    def waive(self, study: Study, passage_id: int, finding: Fault, key: str, *, reason: str) -> QualityWaiver:
         waiver, is_new = broken.get_or_create_waiver(
             passage_id, finding, key, reason=reason, by=self.by, by_name=self.by_name, at=self.at
         )

@@ -34,7 +34,7 @@ TO_DO = frozenset({BulkEdit.Status.CONFIRMED, BulkEdit.Status.RUNNING})
 OPEN = frozenset({BulkEdit.Status.CHOSEN, BulkEdit.Status.PREVIEWED})
 _ENDED_WITHOUT = frozenset({BulkEdit.Status.CANCELLED, BulkEdit.Status.FAILED})
 HEADLINE = "bulk_edit"  # action of the entry that stands for all events of a bulk edit
-_NOT_UNDONE = frozenset({HEADLINE, "restore", "waive_finding", "comment"})
+_NOT_UNDONE = frozenset({HEADLINE, "restore", "waive_finding", "comment", "mark_unconfirmed"})
 
 
 def choose(study_ids: Iterable[str], *, by: User | None, by_name: str = "", **values: Any) -> BulkEdit:
@@ -134,8 +134,12 @@ def _undoing(job: BulkEdit | ImportJob) -> dict[str, Any]:
 
 
 def _events_of(job: BulkEdit | ImportJob) -> QuerySet[CorpusEvent]:
-    events = CorpusEvent.objects.filter(**{"bulk_edit" if isinstance(job, BulkEdit) else "import_job": job})
+    events = CorpusEvent.objects.filter(**_of_job(job))
     return events.exclude(study_key="").exclude(action__in=_NOT_UNDONE)
+
+
+def _of_job(job: BulkEdit | ImportJob) -> dict[str, Any]:
+    return {"bulk_edit": job} if isinstance(job, BulkEdit) else {"import_job": job}
 
 
 def undo(job: BulkEdit | ImportJob, *, by: User | None, by_name: str = "") -> BulkEdit:
@@ -200,7 +204,7 @@ def _events_by_study(edit: BulkEdit, study_ids: Ids[str]) -> tuple[dict[str, lis
     for event in _events_of(job).filter(study_key__in=study_ids).order_by("-pk"):
         own[event.study_key].append(event)
     first = min((events[0].pk for events in own.values()), default=0)
-    others = CorpusEvent.objects.filter(study_key__in=study_ids, pk__gt=first)
+    others = CorpusEvent.objects.filter(study_key__in=study_ids, pk__gt=first).exclude(**_of_job(job))
     for study_id, pk, action in others.order_by().values_list("study_key", "pk", "action"):
         if own[study_id] and pk > own[study_id][0].pk:
             later[study_id].append(action)
@@ -275,30 +279,22 @@ def run_job(edit: BulkEdit, *, seconds: float | None = None) -> bool:
 
 class _BulkRun(JobRun[BulkEdit]):
     def carry_out(self) -> bool:
+        if self.job.status == BulkEdit.Status.CONFIRMED:
+            self.set(status=BulkEdit.Status.RUNNING, beat_at=timezone.now())
         self.start_clock()
-        while keys := self._next_keys():
+        while keys := list(self._left().values_list("pk", flat=True)[:BATCH]):
             self._carry_out_batch(keys)
             left = self._left().count()
             self.report_progress(done=self.job.total - left, total=self.job.total, at_once=True)
             if left and self.is_over():
                 wake_indexing()
                 return False
-        self._end()
+        self.set(status=BulkEdit.Status.DONE, finished_at=timezone.now(), report=_report(self.job))
         wake_indexing()
         return True
 
     def _left(self) -> QuerySet[BulkEditItem]:
         return BulkEditItem.objects.filter(bulk_edit=self.job, outcome="").order_by("position")
-
-    def _next_keys(self) -> list[int]:
-        """Return the keys of the next batch; none when the work is done or somebody has cancelled it."""
-        with transaction.atomic():
-            stored = BulkEdit.objects.select_for_update(of=("self",)).get(pk=self.job.pk)
-            if stored.status not in TO_DO:
-                return []
-            if stored.status == BulkEdit.Status.CONFIRMED:
-                self.set(status=BulkEdit.Status.RUNNING, beat_at=timezone.now())
-        return list(self._left().values_list("pk", flat=True)[:BATCH])
 
     def _carry_out_batch(self, keys: Sequence[int]) -> None:
         """Change the studies of a batch and store the outcomes in one transaction.
@@ -306,6 +302,7 @@ class _BulkRun(JobRun[BulkEdit]):
         What the act refuses as a whole when it closes, such as a publish check, refuses the batch.
         """
         with transaction.atomic():
+            _lock(self.job, *TO_DO)  # a cancellation waits for the batch, or ends the job here
             items = list(BulkEditItem.objects.select_for_update().filter(pk__in=keys, outcome="").order_by("position"))
             try:
                 with (
@@ -350,11 +347,6 @@ class _BulkRun(JobRun[BulkEdit]):
             return ""
         reason = f"Undone: {self.job.changes['undone']}."
         return undoing.undo(planned.study_id, planned.events, by=by, by_name=by_name, reason=reason)
-
-    def _end(self) -> None:
-        stored = BulkEdit.objects.get(pk=self.job.pk)
-        values = {} if stored.status not in TO_DO else {"status": BulkEdit.Status.DONE, "finished_at": timezone.now()}
-        self.set(report=_report(self.job), **values)
 
 
 def _report(edit: BulkEdit) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from django.db.models import Prefetch, prefetch_related_objects
 
 from corpus_app import models
 from corpus_app.curation import gate, rows, studies
-from corpus_app.curation.acts import CurationError, NotAllowed, ReasonMissing, needs_reviewer
+from corpus_app.curation.acts import CurationError, ReasonMissing, needs_reviewer, not_allowed
 from corpus_app.models import CorpusEvent, Passage, Study
 from corpus_app.records import LABEL_LETTERS, Design, Notice, Status
 
@@ -166,7 +166,7 @@ class Planner:
             if before != after
         }
         is_refused = self._needs_reviewer and study.status == Status.PUBLISHED and bool(_PUBLIC & changes.keys())
-        return Planned(study_id, study, changes, str(NotAllowed(study_id)) if is_refused else "")
+        return Planned(study_id, study, changes, str(not_allowed(study_id)) if is_refused else "")
 
     def _plan_status(self, study_id: str, study: Study) -> Planned:
         verb = VERBS[self._changes["status"]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from django.db.models import Count
@@ -12,7 +12,7 @@ from corpus_app import sources
 from corpus_app.curation import gate
 from corpus_app.curation.exporting import draft_of
 from corpus_app.curation.studies import merge_labels
-from corpus_app.models import Concept, ImportItem, ImportJob, Study
+from corpus_app.models import ImportItem, ImportJob, Study
 from corpus_app.records import Notice
 from corpus_app.sources import (
     AddedPassages,
@@ -20,7 +20,6 @@ from corpus_app.sources import (
     Known,
     NoticeDraft,
     Problem,
-    ReadResult,
     Sameness,
     SheetRow,
     StudyDraft,
@@ -78,20 +77,6 @@ def is_bibliographic(draft: StudyDraft) -> bool:
     return draft.study_id == named and not says_more
 
 
-def drop_unknown_concepts(drafts: Sequence[StudyDraft]) -> tuple[list[StudyDraft], list[Problem]]:
-    """Remove concepts that the corpus lacks from the drafts; return the drafts and a problem for each removal."""
-    known = set(Concept.objects.values_list("pk", flat=True))
-    found: list[StudyDraft] = []
-    problems: list[Problem] = []
-    for draft in drafts:
-        if unknown := [name for name in draft.concepts if name not in known]:
-            reason = f"{', '.join(unknown)}: no such concept here; the study comes without."
-            problems.append(replace(draft.problem("concepts", reason), weight=Weight.DROPPED))
-            draft = replace(draft, concepts=tuple(name for name in draft.concepts if name in known))
-        found.append(draft)
-    return found, problems
-
-
 def row_problems(rows: Sequence[SheetRow], known: Known) -> Iterator[Problem]:
     """Yield what was left as it is of the cells of a spreadsheet, and the rows that belong to no study here."""
     for start in range(0, len(rows), ROWS_AT_ONCE):
@@ -109,10 +94,10 @@ def row_problems(rows: Sequence[SheetRow], known: Known) -> Iterator[Problem]:
 class DraftComparer:
     """A comparison of an import's drafts with the corpus, one batch at a time."""
 
-    def __init__(self, reading: ReadResult, known: Known) -> None:
-        self._known = known
-        self._own = {draft.study_id for draft in reading.studies}
-        self._own |= {value for draft in reading.studies for value in (draft.doi, draft.pmid) if value}
+    def __init__(self, own: Set[str] = frozenset(), known: Known | None = None) -> None:
+        """Take the ids, DOIs and PMIDs of the studies of the same import, which may still grow."""
+        self._own = own
+        self._known = known or Known()
         self._among = [
             KnownStudy(study_id, title, year, authors[0] if authors else "", doi or "", pmid or "")
             for study_id, title, year, authors, doi, pmid in Study.objects.values_list(

@@ -1,4 +1,4 @@
-"""Writes of single rows: concepts, aliases, relations, collections, and findings and concepts of a study."""
+"""Writes of single rows: concepts, relations, collections, certainties, and findings and concepts of a study."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db import models
 
 from corpus_app.curation import rows
-from corpus_app.curation.acts import Act, act
+from corpus_app.curation.acts import Act, NotAllowed, NotConfirmed, act
 from corpus_app.models import (
     Collection,
     Concept,
@@ -18,9 +18,10 @@ from corpus_app.models import (
     ConceptRelation,
     ConceptRelationStudy,
     Finding,
+    OutcomeCertainty,
     StudyConcept,
 )
-from corpus_app.sources import ConceptDraft
+from corpus_app.sources import CertaintyDraft, ConceptDraft
 
 Entry = (
     Collection
@@ -30,6 +31,7 @@ Entry = (
     | ConceptRelation
     | ConceptRelationStudy
     | Finding
+    | OutcomeCertainty
     | StudyConcept
 )
 
@@ -42,15 +44,20 @@ _OWNER: Mapping[type[models.Model], str | None] = {
     ConceptRelation: None,
     ConceptRelationStudy: "relation",
     Finding: "study",
+    OutcomeCertainty: None,
     StudyConcept: "study",
 }
 
 
 def save_entry(entry: Entry, *, by: User | None, by_name: str = "") -> None:
-    """Save a new or changed entry; append a new one to its list."""
+    """Save a new or changed entry; append a new one to its list.
+
+    Raises NotConfirmed when that would confirm a finding without its source, NotAllowed for want of a review.
+    """
     with act(by=by, by_name=by_name) as current:
         values = _values(entry)
         rows.check_texts(values)
+        _check_reviewer(current, entry)
         _lock_study(current, entry)
         stored = None if entry._state.adding else type(entry)._default_manager.filter(pk=entry.pk).first()
         if stored is None:
@@ -60,6 +67,8 @@ def save_entry(entry: Entry, *, by: User | None, by_name: str = "") -> None:
         changes = rows.change(stored, values) if stored else {}
         if stored and not changes:
             return
+        if isinstance(stored, Finding) and changes.get("is_unconfirmed", {}).get("after") is False:
+            raise NotConfirmed
         entry.save()
         _record(current, "revise" if stored else "add", entry, changes=changes)
 
@@ -67,6 +76,7 @@ def save_entry(entry: Entry, *, by: User | None, by_name: str = "") -> None:
 def delete_entry(entry: Entry, *, by: User | None, by_name: str = "") -> None:
     """Delete an entry. Raises ProtectedError when studies still refer to it."""
     with act(by=by, by_name=by_name) as current:
+        _check_reviewer(current, entry)
         _lock_study(current, entry)
         gone = {name: rows.to_json(value) for name, value in _values(entry).items()}
         key = entry.pk
@@ -87,6 +97,12 @@ def _next_position(entry: Entry) -> int:
         siblings = siblings.filter(**{owner: getattr(entry, owner)})
     last = siblings.aggregate(last=models.Max("position"))["last"]
     return 0 if last is None else last + 1
+
+
+def _check_reviewer(current: Act, entry: Entry) -> None:
+    """Raise NotAllowed where a review is required: a certainty has no draft, readers see it at once."""
+    if isinstance(entry, OutcomeCertainty) and not current.may_change_published:
+        raise NotAllowed("A certainty is public at once", "ask one of them.")
 
 
 def _lock_study(current: Act, entry: Entry) -> None:
@@ -145,3 +161,16 @@ def _set_collections(concept: Concept, slugs: tuple[str, ...]) -> rows.Changes:
         ConceptCollection(concept=concept, collection_id=slug, position=position) for position, slug in enumerate(slugs)
     )
     return {"collections": {"before": before, "after": list(slugs)}}
+
+
+def save_certainty(draft: CertaintyDraft, *, by: User | None, by_name: str = "") -> OutcomeCertainty:
+    """Save the certainty of these concepts and people; one that is so already stays as it is."""
+    people = {name: str(getattr(draft, name) or "") for name in ("age_group", "training_status", "sex")}
+    matter = {"intervention_id": draft.intervention, "outcome_id": draft.outcome, **people}
+    row = OutcomeCertainty.objects.filter(**matter).first() or OutcomeCertainty(**matter)
+    values = (draft.level.value, "\n".join(draft.reasons))
+    if (row.level, row.reasons) == values:
+        return row
+    row.level, row.reasons = values
+    save_entry(row, by=by, by_name=by_name)
+    return row

@@ -16,10 +16,11 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from corpus_app import models
+from corpus_app.appraisal import CertaintyLevel
 from corpus_app.curation import rows
 from corpus_app.curation.lexica import current_lexica
 from corpus_app.curation.studies import EDITABLE
-from corpus_app.models import Concept, ConceptRelation, Study
+from corpus_app.models import Concept, ConceptRelation, OutcomeCertainty, Study
 from corpus_app.records import (
     AgeGroup,
     Design,
@@ -36,6 +37,7 @@ from corpus_app.sources import (
     LEXICON,
     MASTER,
     STUDIES,
+    CertaintyDraft,
     CollectionDraft,
     ConceptDraft,
     PassageDraft,
@@ -143,9 +145,10 @@ def _restrict_relations(vocabulary: Vocabulary, study_ids: Set[str]) -> Vocabula
 def draft_of(study: Study) -> StudyDraft:
     """Return the draft that a study's file would hold."""
     needs_reason = study.status in {Status.DRAFT, Status.WITHDRAWN}
-    values = {name: getattr(study, name) for name in EDITABLE} | {
+    values = {name: getattr(study, name) for name in EDITABLE if name != "collection"} | {
         "study_id": study.study_id,
         "authors": tuple(study.authors),
+        "risk_of_bias": study.bias,
         "design": Design(study.design),
         "collection": study.collection_id,
         "training_status": TrainingStatus(study.training_status),
@@ -165,7 +168,15 @@ def draft_of(study: Study) -> StudyDraft:
         "derived_numbers": tuple(study.derived_numbers),
         "labels": tuple(study.labels),
         "passages": tuple(
-            PassageDraft(Section(row.section), row.text, row.page, PassageKind(row.kind), asked_as=row.asked_as)
+            PassageDraft(
+                section=Section(row.section),
+                text=row.text,
+                page=row.page,
+                kind=PassageKind(row.kind),
+                heading=row.source_heading,
+                asked_as=row.asked_as,
+                cited=rows.works_of(row),
+            )
             for row in study.passages.all()
         ),
         "empty_keys": tuple(study.empty_keys),
@@ -208,6 +219,18 @@ def current_vocabulary() -> Vocabulary:
             for row in ConceptRelation.objects.prefetch_related("conceptrelationstudy_set__study").order_by(
                 "position", "id"
             )
+        ),
+        certainties=tuple(
+            CertaintyDraft(
+                row.intervention_id,
+                row.outcome_id,
+                CertaintyLevel(row.level),
+                tuple(row.reasons.splitlines()),
+                AgeGroup(row.age_group) if row.age_group else None,
+                TrainingStatus(row.training_status) if row.training_status else None,
+                Sex(row.sex) if row.sex else None,
+            )
+            for row in OutcomeCertainty.objects.order_by("position", "id")
         ),
         is_given=True,
     )

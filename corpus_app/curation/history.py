@@ -245,11 +245,19 @@ def _revise_entry(event: CorpusEvent, by: User | None) -> None:
     entries.save_entry(entry, by=by)
 
 
+def _withdraw_confirmation(event: CorpusEvent, by: User | None) -> None:
+    finding = Finding.objects.filter(pk=event.detail["key"]).first()
+    if finding is None:
+        raise CannotRestore("It has been deleted or reworded since: mark it by hand.")
+    finding.is_unconfirmed = True
+    entries.save_entry(finding, by=by)
+
+
 def _restore_passage(event: CorpusEvent, by: User | None) -> None:
     was = event.detail
     if Passage.objects.filter(study__study_id=event.study_key, text=was["text"]).exists():
         raise CannotRestore("A passage with these words is there again already.")
-    optional = {name: was[name] for name in ("page", "kind", "asked_as") if name in was}
+    optional = {name: was[name] for name in ("page", "kind", "asked_as", *studies.PASSAGE_ORIGIN) if name in was}
     studies.add_passage(event.study_key, by=by, text=was["text"], section=was["section"], **optional)
 
 
@@ -269,6 +277,8 @@ _UNDO: Mapping[str, Callable[[CorpusEvent, User | None], None]] = {
     "set_findings": _set_findings,
     "set_concepts": _set_concepts,
     "revise_finding": _revise_entry,
+    "confirm_finding": _withdraw_confirmation,
+    "revise_certainty": _revise_entry,
     "revise_concept": _revise_concept,
     "revise_concept_alias": _revise_entry,
     "revise_collection": _revise_entry,

@@ -15,9 +15,10 @@ from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError, transaction
 from django.db.models.functions import Lower
 
+from corpus_app.appraisal import bias_to_json
 from corpus_app.curation import gate, rows
 from corpus_app.curation.acts import Act, BrokenText, act, wake_indexing
-from corpus_app.curation.entries import save_concept
+from corpus_app.curation.entries import save_certainty, save_concept
 from corpus_app.curation.exporting import current_vocabulary
 from corpus_app.curation.lexica import set_lexica
 from corpus_app.curation.studies import EDITABLE, find_obstacle, find_quality_obstacle, merge_labels, publish
@@ -62,7 +63,7 @@ class ImportReport:
     passages: int
     """Passages of the studies that were created or updated."""
     concepts: int
-    """Concepts, relations and collections that were added or changed."""
+    """Concepts, relations, collections and certainties that were added or changed."""
     publishable: int
     """Unpublished studies whose file says published: another import with `publish` would publish them."""
     problems: tuple[Problem, ...]
@@ -267,7 +268,11 @@ class _Import:
             if added:
                 current.is_noticeable = True
             current.record("import_concepts", digest=mark, added=added, revised=revised)
-        self.concepts += changed + len(added) + len(revised)
+            present = set(current_vocabulary().certainties)
+            judged = [draft for draft in vocabulary.certainties if draft not in present]
+            for draft in judged:
+                save_certainty(draft, by=self.by, by_name=self.by_name)
+        self.concepts += changed + len(added) + len(revised) + len(judged)
         return True
 
     def _save_concepts(self, vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
@@ -353,12 +358,15 @@ def _default_status_reason(draft: StudyDraft) -> str:
 
 def _values(draft: StudyDraft) -> dict[str, Any]:
     """Return the column values that a draft specifies."""
-    skipped = {"collection", "status_reason"} | ({"asked_as"} if draft.asked_as is None else set())
+    skipped = {"collection", "status_reason"}
+    skipped |= {name for name in ("asked_as", "risk_of_bias") if getattr(draft, name) is None}
     names = [name for name in EDITABLE if name not in skipped]
     if draft.columns is not None:
         names = [name for name in names if name in draft.columns]
     values = {name: rows.to_json(getattr(draft, name)) for name in names}
     values["collection_id"] = draft.collection
+    if "risk_of_bias" in values:
+        values["risk_of_bias"] = bias_to_json(draft.risk_of_bias)
     if draft.columns is None:
         values["empty_keys"] = list(draft.empty_keys)
     return values

@@ -18,6 +18,7 @@ from corpus_app.models import Collection, ImportItem, ImportJob, Study
 from corpus_app.records import Design, Notice, Status
 from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, SheetRow, StudyDraft, serialization, sheets
 
+PUBLISHED_AT_ONCE = 50  # studies of one act
 NOT_PUBLISHED = "Not published:"  # prefix of the outcome reason of an imported but unpublished study
 
 
@@ -63,14 +64,20 @@ class Importer:
             item.outcome, item.outcome_reason = outcome, reason
             item.save(update_fields=["outcome", "outcome_reason", "study_key"])
 
-    def publish(self) -> tuple[list[str], str]:
-        """Publish the imported studies if requested and permitted; return their ids and the reason of a refusal."""
+    def publish_batch(self) -> list[str] | None:
+        """Publish the next of the imported studies and return their ids; None when there is none left to look at.
+
+        Raises CurationError.
+        """
         if not self._options.publish:
-            return [], ""
+            return None
         if self._by is not None and not self._by.has_perm("corpus_app.publish_study"):
-            return [], "You may not publish."
+            raise CurationError("You may not publish.")
         came = ImportItem.objects.filter(job=self._job, outcome__in=["created", "updated"]).exclude(kind="notice")
-        found = Study.objects.filter(study_id__in=came.values("study_key"), status__in=[Status.DRAFT, Status.IN_REVIEW])
+        unseen = came.exclude(outcome_reason__startswith=NOT_PUBLISHED)
+        found = Study.objects.filter(
+            study_id__in=unseen.values("study_key"), status__in=[Status.DRAFT, Status.IN_REVIEW]
+        ).order_by("study_id")[:PUBLISHED_AT_ONCE]
         ready: list[str] = []
         for study in found:
             if obstacle := (
@@ -81,11 +88,10 @@ class Importer:
                 came.filter(study_key=study.study_id).update(outcome_reason=f"{NOT_PUBLISHED} {obstacle}")
             else:
                 ready.append(study.study_id)
-        try:
-            with act(by=self._by, by_name=self._by_name, job=self._job):
-                return list(studies.publish(ready, by=self._by, by_name=self._by_name)), ""
-        except CurationError as error:
-            return [], str(error)
+        if not found:
+            return None
+        with act(by=self._by, by_name=self._by_name, job=self._job):
+            return list(studies.publish(ready, by=self._by, by_name=self._by_name))
 
     def _import_item(self, item: ImportItem) -> tuple[str, str]:
         if item.kind == ImportItem.Kind.NOTICE:
@@ -207,4 +213,4 @@ def _passage_values(passage: PassageDraft) -> dict[str, Any]:
         "page": passage.page,
         "kind": passage.kind.value,
         "asked_as": passage.asked_as or "",
-    }
+    } | rows.origin_of(passage)

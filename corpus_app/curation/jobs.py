@@ -8,34 +8,40 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
+import psycopg
 from django.contrib.auth.models import User
-from django.db import transaction
-from django.db.models import Q
+from django.db import connection, transaction
+from django.db.models import Case, F, FloatField, Func, Q, When
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from common.waking import wake
 from corpus_app import sources
-from corpus_app.curation import effects, importing, items, lookup
+from corpus_app.curation import effects, items, lookup
 from corpus_app.curation.acts import CurationError, wake_indexing
 from corpus_app.curation.effects import CHOOSABLE as CHOOSABLE
 from corpus_app.curation.effects import CHOSEN
 from corpus_app.curation.items import Options as Options
 from corpus_app.curation.items import options_of
+from corpus_app.curation.reading import Reading
 from corpus_app.curation.running import JobRun, job_lock
 from corpus_app.curation.running import NotReady as NotReady
 from corpus_app.models import Collection, ImportItem, ImportJob
-from corpus_app.sources import Intake, Item, ReadResult, Source, Weight, serialization
+from corpus_app.sources import Intake, Item, Source, serialization
 from corpus_app.sources.bibliography import Record, items_of
 
 TASK = "corpus_app.tasks.carry_on_imports"
 LOCK_KEY = 7_301_005  # of an advisory lock: one process runs import jobs at a time
 BATCH = 50  # items written at once while reading a file
-MAX_PROBLEMS = 2_000  # stored for a file; the others are only counted
+MOST_OPENED = 3  # sources that a process keeps open between their turns
+READ_PER_SECOND = 1_500_000  # bytes parsed, and items carried out: what a job may still take, to do short ones first
+CARRIED_OUT_PER_SECOND = 30
 
 TO_READ = frozenset({ImportJob.Status.WAITING, ImportJob.Status.READING})
 TO_DO = frozenset({ImportJob.Status.CONFIRMED, ImportJob.Status.RUNNING})
@@ -53,16 +59,27 @@ def create_job(
     options: Mapping[str, Any] | None = None,
 ) -> ImportJob:
     """Create a job for a worker; the bytes are stored unchanged."""
-    return ImportJob.objects.create(
+    job = ImportJob(
         asked_by=by,
         asked_by_name=by.get_username() if by else by_name,
         asked_at=timezone.now(),
         way=way,
         file_name=file_name[:300],
-        content=content,
+        content=b"",
         content_hash=hashlib.sha256(content).hexdigest(),
         options=dict(options or {}),
     )
+    with transaction.atomic():
+        job.save()
+        _store_content(job, content)
+    return job
+
+
+def _store_content(job: ImportJob, content: bytes) -> None:
+    """Store the bytes as a binary parameter, which takes a fifth of the time of Django's literal for a large file."""
+    with psycopg.Cursor(connection.connection) as cursor:
+        cursor.execute("UPDATE corpus_app_importjob SET content = %s WHERE id = %s", [content, job.pk], binary=True)
+    del job.content  # loaded when it is wanted
 
 
 def wake_worker() -> None:
@@ -118,14 +135,18 @@ def check_collection(slug: str) -> None:
         raise CurationError(f"There is no collection {slug!r}. There are: {', '.join(present) or 'none yet'}.")
 
 
-def close_job(job: ImportJob) -> None:
-    """End a previewed or failed job without importing anything more. Raises NotReady."""
+def cancel_job(job: ImportJob) -> None:
+    """End a job that has not ended, whether it is read, previewed or carried out. What came in stays. Raises NotReady.
+
+    A worker that is at it stops at its next item.
+    """
     with transaction.atomic():
-        stored = _lock_job(job, ImportJob.Status.PREVIEWED, ImportJob.Status.FAILED)
+        stored = _lock_job(job, *TO_READ, *TO_DO, ImportJob.Status.PREVIEWED, ImportJob.Status.FAILED)
+        was_at_work = stored.status in TO_READ | TO_DO
         without = ImportItem.objects.filter(job=job, outcome="")
         without.update(chosen=False, outcome=ImportItem.Outcome.LEFT)
         stored.status, stored.finished_at = ImportJob.Status.DONE, timezone.now()
-        stored.report |= {"outcomes": _outcomes(job)}
+        stored.report |= {"outcomes": _outcomes(job), "cancelled": was_at_work}
         stored.save(update_fields=["status", "finished_at", "report"])
     job.refresh_from_db()
 
@@ -159,9 +180,12 @@ def import_lock() -> AbstractContextManager[bool]:
 
 
 def find_work() -> ImportJob | None:
-    """Return the next job; reading comes first, because somebody waits for the preview. None if all are done."""
-    jobs = ImportJob.objects.defer("content", "problems").order_by("pk")
-    return jobs.filter(status__in=TO_READ).first() or jobs.filter(status__in=TO_DO).first()
+    """Return the job that should take the shortest, so that no small one waits for a large one; None if none waits."""
+    jobs = ImportJob.objects.defer("content", "problems")
+    reading = Cast(Func("content", function="octet_length"), FloatField()) / READ_PER_SECOND
+    carrying_out = Cast(F("total") - F("done"), FloatField()) / CARRIED_OUT_PER_SECOND
+    seconds = Case(When(status__in=TO_READ, then=reading), default=carrying_out)
+    return jobs.filter(status__in=TO_READ | TO_DO).order_by(seconds, "pk").first()
 
 
 def run_job(job: ImportJob, *, seconds: float | None = None, on_progress: Progress | None = None) -> bool:
@@ -181,53 +205,44 @@ class _ImportRun(JobRun[ImportJob]):
     def read(self) -> bool:
         if self.job.status != ImportJob.Status.READING:
             self.set(status=ImportJob.Status.READING, beat_at=timezone.now())
-        reading = self._read_content()
-        found, lost = effects.drop_unknown_concepts(reading.studies)
-        drafts: list[effects.Draft] = [*found, *reading.passages, *reading.notices, *reading.rows]
-        known = importing.known_ids()
-        comparer = effects.DraftComparer(reading, known)
-        self.start_clock()
-        done = ImportItem.objects.filter(job=self.job).count()
-        while done < len(drafts):
-            batch = drafts[done : done + BATCH]
-            compared = list(comparer.items(batch))
-            for position, item in enumerate(compared, start=done):
-                item.job, item.position = self.job, position
+        stored = ImportItem.objects.filter(job=self.job).count()
+        with _opened(self.job) as opened:
+            self.start_clock()
+            for batch in opened.batches():
+                self._store(opened, batch, stored=stored)
+                total = int(opened.n_read / opened.part_read) if opened.part_read else 0
+                self.report_progress(done=opened.n_read, total=max(total, opened.n_read))
+                if len(batch) == BATCH and self.is_over():
+                    opened.is_wanted = True
+                    return False
+            self._finish_reading(opened)
+        return True
+
+    def _store(self, opened: _OpenedSource, batch: Sequence[effects.Draft], *, stored: int) -> None:
+        """Store a batch, without the first drafts of the source, which another worker has stored before."""
+        first = opened.n_read - len(batch)
+        new = batch[max(0, stored - first) :]
+        if not new:
+            return
+        compared = list(opened.comparer.items(new))
+        for position, item in enumerate(compared, start=max(first, stored)):
+            item.job, item.position = self.job, position
+        with transaction.atomic():
+            _lock_job(self.job, ImportJob.Status.READING)
             ImportItem.objects.bulk_create(compared)
-            done += len(batch)
-            self.report_progress(done=done, total=len(drafts), at_once=done == len(drafts))
-            if done < len(drafts) and self.is_over():
-                self.report_progress(done=done, total=len(drafts), at_once=True)
-                return False
-        problems = [*reading.problems, *lost, *effects.row_problems(reading.rows, known)]
-        stored = [serialization.values_of(problem) for problem in problems[:MAX_PROBLEMS]]
-        report = {"problems": len(problems), "broken": sum(p.weight is Weight.BROKEN for p in problems)}
+
+    def _finish_reading(self, opened: _OpenedSource) -> None:
+        reading = opened.reading
         can_choose = ImportItem.objects.filter(job=self.job, effect__in=CHOOSABLE).exists()
         self.set(
             status=ImportJob.Status.PREVIEWED if can_choose else ImportJob.Status.DONE,  # nothing to wait for
             finished_at=None if can_choose else timezone.now(),
-            problems=stored,
-            report=report,
-            format=reading.reader,
-            total=len(drafts),
+            problems=[serialization.values_of(problem) for problem in reading.problems],
+            report={"problems": reading.n_problems, "broken": reading.n_broken},
+            format=opened.format,
+            done=opened.n_read,
+            total=opened.n_read,
         )
-        return True
-
-    def _read_content(self) -> ReadResult:
-        options, content = options_of(self.job), bytes(self.job.content)
-        intake = Intake(collection="", status_reason=f"Imported from {self.job.file_name}, not yet reviewed.")
-        if self.job.way == ImportJob.Way.LOOKUP:
-            return lookup.look_up(content.decode(), intake, lookup.services())
-        source = Source(self.job.file_name, content)
-        if self.job.way == ImportJob.Way.TEXT and options.title:
-            return _read_pasted_text(content.decode(), options.title, self.job.file_name, intake)
-        found = self._count_items(sources.stream(source, intake))
-        return sources.collect_items(sources.name_of(source), found, known=importing.known_ids())
-
-    def _count_items(self, found: Iterable[Item]) -> Iterator[Item]:
-        for number, item in enumerate(found, start=1):
-            self.report_progress(done=0, total=number)
-            yield item
 
     # --- Importing
 
@@ -246,15 +261,81 @@ class _ImportRun(JobRun[ImportJob]):
                 self.report_progress(done=total - left, total=total, at_once=True)
                 wake_indexing()
                 return False
-        published, refusal = importer.publish()
+        return self._publish(importer)
+
+    def _publish(self, importer: items.Importer) -> bool:
+        published, refusal = list(self.job.report.get("published", [])), ""
+        self.start_clock()
+        try:
+            while (batch := importer.publish_batch()) is not None:
+                published += batch
+                self.set(report=self.job.report | {"published": published}, beat_at=timezone.now())
+                if self.is_over():
+                    return False
+        except CurationError as error:
+            refusal = str(error)
         report = self.job.report | {"outcomes": _outcomes(self.job), "published": published, "not_published": refusal}
-        self.set(status=ImportJob.Status.DONE, report=report, done=total, finished_at=timezone.now())
+        self.set(status=ImportJob.Status.DONE, report=report, done=self.job.total, finished_at=timezone.now())
         wake_indexing()
         return True
 
 
-def _read_pasted_text(text: str, title: str, name: str, intake: Intake) -> ReadResult:
+# --- Sources under way
+
+
+class _OpenedSource:
+    """A job's source under way: a process that reads it in several turns parses it once."""
+
+    def __init__(self, job: ImportJob) -> None:
+        self.part_read = 0.0
+        """The part of a file that has been parsed, from 0 to 1; 0 when it is not known."""
+        self.format, items = self._open(job)
+        self.reading = Reading(items)
+        self.comparer = effects.DraftComparer(self.reading.identities, self.reading.known)
+        self.n_read = 0
+        self.is_wanted = False
+        """A further turn is to come."""
+
+    def batches(self) -> Iterator[list[effects.Draft]]:
+        """Yield the next drafts, a batch at a time."""
+        while batch := list(islice(self.reading, BATCH)):
+            self.n_read += len(batch)
+            yield batch
+
+    def _open(self, job: ImportJob) -> tuple[str, Iterable[Item]]:
+        """Return the name of the format, and the items."""
+        options, content = options_of(job), bytes(job.content)
+        intake = Intake(collection="", status_reason=f"Imported from {job.file_name}, not yet reviewed.")
+        if job.way == ImportJob.Way.LOOKUP:
+            found = lookup.look_up(content.decode(), intake, lookup.services())
+            return found.reader, [*found.studies, *found.passages, *found.notices, *found.problems]
+        if job.way == ImportJob.Way.TEXT and options.title:
+            return "Pasted text", _items_of_text(content.decode(), options.title, job.file_name, intake)
+        source = Source(job.file_name, content, on_read=self._set_part_read)
+        return sources.name_of(source), sources.stream(source, intake)
+
+    def _set_part_read(self, part: float) -> None:
+        self.part_read = part
+
+
+opened_sources: dict[int, _OpenedSource] = {}
+"""Of this process, by job: few, since a turn of another job ends those that nobody continues."""
+
+
+@contextmanager
+def _opened(job: ImportJob) -> Iterator[_OpenedSource]:
+    """Open a job's source, or take the one that an earlier turn of this process has left open."""
+    opened = opened_sources.pop(job.pk, None) or _OpenedSource(job)
+    opened.is_wanted = False
+    yield opened
+    if opened.is_wanted:
+        opened_sources[job.pk] = opened
+        for former in list(opened_sources)[:-MOST_OPENED]:
+            del opened_sources[former]
+
+
+def _items_of_text(text: str, title: str, name: str, intake: Intake) -> list[Item]:
     passages, problems = sources.passages_of(text, name=name)
     record = Record(name, 1, title=title, is_reviewed=False)
     record.passages = passages
-    return sources.collect_items("Pasted text", [*items_of(record, intake), *problems])
+    return [*items_of(record, intake), *problems]

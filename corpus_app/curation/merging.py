@@ -79,7 +79,7 @@ def merge(
                 keep, _merge_findings(target_draft.findings, source_draft.findings), by=by, by_name=by_name
             )
         for passage in new:
-            fields = {name: getattr(passage, name) for name in studies.PASSAGE_FIELDS}
+            fields = {name: getattr(passage, name) for name in (*studies.PASSAGE_FIELDS, *studies.PASSAGE_ORIGIN)}
             studies.add_passage(keep, by=by, by_name=by_name, **fields)
         why = f"Merged into {keep}. {reason.strip()}"
         studies.retire(other, by=by, by_name=by_name, reason=why)
@@ -96,6 +96,7 @@ def _merge_findings(ours: Sequence[FindingDraft], theirs: Sequence[FindingDraft]
             known,
             plain=known.plain or finding.plain,
             lean=known.lean or finding.lean,
+            effect=known.effect or finding.effect,
             asked_as=_merge_questions(known.asked_as or "", finding.asked_as or ""),
         )
     return list(merged.values())

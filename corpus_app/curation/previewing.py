@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from corpus_app import curation, sources
+from corpus_app.appraisal import RiskOfBias
 from corpus_app.curation import effects, importing
 from corpus_app.curation.history import as_text
 from corpus_app.models import ImportItem, ImportJob, Study
@@ -119,6 +120,8 @@ def _cell_differences(item: ImportItem, study: Study, known: Known) -> Iterator[
 def _words(value: Any) -> str:
     if isinstance(value, tuple):
         return "\n".join(getattr(part, "text", None) or getattr(part, "words", None) or str(part) for part in value)
+    if isinstance(value, RiskOfBias):
+        return value.words
     return str(value) if isinstance(value, bool) else as_text(value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -12,8 +13,9 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from corpus_app import passages
+from corpus_app.appraisal import EFFECT_FIELDS, effect_columns, effect_of
 from corpus_app.models import Finding, Passage, Study, StudyConcept
-from corpus_app.records import Direction, Lean
+from corpus_app.records import CitedWork, Direction, Lean
 from corpus_app.sources import FindingDraft, PassageDraft, text_fault, with_questions
 
 Changes = dict[str, dict[str, Any]]
@@ -38,6 +40,8 @@ def to_json(value: Any) -> Any:
         return value.pk
     if isinstance(value, list | tuple):
         return [to_json(part) for part in value]
+    if isinstance(value, dict):
+        return {name: to_json(part) for name, part in value.items()}
     return value if isinstance(value, int | float | str | bool | None) else str(value)
 
 
@@ -84,10 +88,18 @@ def update_headings(study: Study) -> None:
         passage.save(update_fields=["heading", "content_hash"])
 
 
-def change_passage(passage: Passage, values: Mapping[str, Any], *, at: datetime) -> Changes:
-    """Update a passage. New text raises its version; another section or page does not."""
+def change_passage(
+    passage: Passage, values: Mapping[str, Any], *, at: datetime, cited: Sequence[CitedWork] | None = None
+) -> Changes:
+    """Update a passage. New text raises its version; another section or page does not.
+
+    `cited` are the works that new text cites; without it they move with the words that stay.
+    """
+    before = passage.text
     changes = change(passage, values)
     if "text" in changes:
+        works = passages.moved_works(works_of(passage), before, passage.text) if cited is None else cited
+        passage.cited_works = [asdict(work) for work in works]
         passage.version += 1
         passage.text_changed_at = at
         passage.content_hash = passages.content_hash(heading=passage.heading, text=passage.text)
@@ -95,6 +107,17 @@ def change_passage(passage: Passage, values: Mapping[str, Any], *, at: datetime)
         _check_passage(passage)
         passage.save()
     return changes
+
+
+def works_of(passage: Passage) -> tuple[CitedWork, ...]:
+    """Return the works that the source cites in a passage."""
+    return tuple(CitedWork(**work) for work in passage.cited_works)
+
+
+def origin_of(draft: PassageDraft) -> dict[str, Any]:
+    """Return what a draft says of its passage's place in the source, and of the works cited there."""
+    heading = "".join(char for char in draft.heading if char.isprintable())
+    return {"source_heading": heading[:1000], "cited_works": [asdict(work) for work in draft.cited]}
 
 
 def _check_passage(passage: Passage) -> None:
@@ -151,7 +174,7 @@ def match_passages(rows: Sequence[Passage], drafts: Sequence[PassageDraft]) -> d
     return matched
 
 
-PASSAGE_PLACE = ("position", "section", "page", "kind", "asked_as")
+PASSAGE_PLACE = ("position", "section", "page", "kind", "asked_as", "source_heading", "cited_works")
 """What the history keeps of a removed passage beside its text, so that it can be put back."""
 
 
@@ -173,14 +196,16 @@ def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: dateti
     for index, draft in enumerate(drafts):
         values = {"section": draft.section.value, "text": draft.text, "page": draft.page, "kind": draft.kind.value}
         row = matched.get(index)
+        origin = origin_of(draft)
         if draft.asked_as is not None or row is None or row.text != draft.text:
             values["asked_as"] = draft.asked_as or ""
         if row:
-            changes = change_passage(row, values | {"position": index}, at=at)
+            values |= {name: value for name, value in origin.items() if name == "source_heading" and value}
+            changes = change_passage(row, values | {"position": index}, at=at, cited=draft.cited)
             if changes:
                 done.append({"revised": row.pk, "changes": changes})
         else:
-            new.append(_new_passage(study, position=index, **values))
+            new.append(_new_passage(study, position=index, **values, **origin))
     return done + [{"added": row.pk} for row in Passage.objects.bulk_create(new)]
 
 
@@ -204,7 +229,7 @@ def restore_passages(study: Study, done: Sequence[Mapping[str, Any]], *, at: dat
 
 
 FINDING_IDENTITY = ("intervention", "comparator", "outcome", "direction", "statement")
-FINDING_EXTRAS = ("plain", "lean", "is_unconfirmed", "asked_as")
+FINDING_EXTRAS = ("plain", "lean", "is_unconfirmed", "asked_as", *EFFECT_FIELDS)
 """Curators' annotations of a finding; they can change while the finding stays the same."""
 FINDING_FIELDS = (*FINDING_IDENTITY, *FINDING_EXTRAS)
 
@@ -238,6 +263,8 @@ def finding_draft(row: Mapping[str, Any]) -> FindingDraft:
         plain=row.get("plain"),
         lean=Lean(lean) if lean else None,
         is_unconfirmed=row.get("is_unconfirmed"),
+        effect=effect_of(*(row[name] for name in EFFECT_FIELDS)) if row.get("effect_measure") else None,
+        is_without_effect=row.get("effect_measure") == "",
     )
 
 
@@ -249,6 +276,7 @@ def finding_values(draft: FindingDraft) -> dict[str, Any]:
         "lean": str(draft.lean or ""),
         "is_unconfirmed": bool(draft.is_unconfirmed),
         "asked_as": draft.asked_as or "",
+        **effect_columns(draft.effect),
     }
 
 

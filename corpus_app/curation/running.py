@@ -26,6 +26,10 @@ class NotReady(CurationError):
     """A job that is in another status than the caller expects."""
 
 
+class Ended(Exception):
+    """The job was cancelled while it was running."""
+
+
 @contextmanager
 def job_lock(key: int) -> Iterator[bool]:
     """Try to take the advisory lock of a kind of jobs and yield whether it was free.
@@ -55,6 +59,8 @@ class JobRun(Generic[J]):
         self._deadline: float | None = None
         self._on_progress = on_progress
         self._reported_at = 0.0
+        self._first: tuple[float, int] | None = None
+        """The time and the number done at the first progress of this turn."""
 
     def run(self, work: Callable[[], bool]) -> bool:
         """Do the work and return whether the job has ended.
@@ -65,6 +71,8 @@ class JobRun(Generic[J]):
             return work()
         except (OperationalError, InterfaceError):
             raise  # the database is gone; the next worker continues the job
+        except (Ended, NotReady):
+            return True
         except self.expected as error:
             self._fail(str(error))
             return True
@@ -73,10 +81,12 @@ class JobRun(Generic[J]):
             raise
 
     def set(self, **values: Any) -> None:
-        """Set fields of the job, in memory and in its row."""
+        """Store values of the job. Raises Ended when somebody has cancelled it."""
+        rows = type(self.job)._default_manager.filter(pk=self.job.pk, status=self.job.status)  # type: ignore[attr-defined]
+        if not rows.update(**values):
+            raise Ended
         for name, value in values.items():
             setattr(self.job, name, value)
-        type(self.job)._default_manager.filter(pk=self.job.pk).update(**values)
 
     def start_clock(self) -> None:
         """Start the time limit once the work is prepared, so that every turn makes progress."""
@@ -87,12 +97,18 @@ class JobRun(Generic[J]):
 
     def report_progress(self, *, done: int, total: int, at_once: bool = False) -> None:
         now = time.monotonic()
+        if self._first is None:
+            self._first = (now, done)
         if not at_once and now - self._reported_at < PROGRESS_SECONDS:
             return
         self._reported_at = now
-        self.set(done=done, total=total, beat_at=timezone.now())
+        started_at, at_first = self._first
+        if now > started_at and done > at_first:
+            self.job.report = self.job.report | {"rate": round((done - at_first) / (now - started_at), 1)}
+        self.set(done=done, total=total, beat_at=timezone.now(), report=self.job.report)
         if self._on_progress:
             self._on_progress(self.job)
 
     def _fail(self, words: str) -> None:
-        self.set(status="failed", error=words[:2_000], finished_at=timezone.now())
+        with suppress(Ended):
+            self.set(status="failed", error=words[:2_000], finished_at=timezone.now())

@@ -12,7 +12,16 @@ from django.db.models import Max
 
 from common.dois import normal_doi
 from corpus_app.curation import gate, rows
-from corpus_app.curation.acts import Act, EditConflict, NotDeletable, NotPublishable, ReasonMissing, Scope, act
+from corpus_app.curation.acts import (
+    Act,
+    EditConflict,
+    NotConfirmed,
+    NotDeletable,
+    NotPublishable,
+    ReasonMissing,
+    Scope,
+    act,
+)
 from corpus_app.models import Collection, CorpusEvent, Passage, Study, StudyComment
 from corpus_app.records import Notice, Status
 from corpus_app.sources import FindingDraft
@@ -28,6 +37,8 @@ EDITABLE = tuple(field.name for field in Study._meta.fields if field.name not in
 INTERNAL_FIELDS = frozenset({"curator_notes", "labels", "status_reason", "derived_numbers", "source_ref"})
 """Fields that readers never see."""
 PASSAGE_FIELDS = ("section", "text", "page", "kind", "asked_as")
+PASSAGE_ORIGIN = ("source_heading", "cited_works")
+"""What an import knows of a passage's place in the source."""
 _EMPTY_AS_NULL = ("journal", "doi", "pmid", "url")
 
 REVIEW_ACTIONS = frozenset({"comment", "send_back", "publish", "label_study", "assign_study"})
@@ -156,11 +167,15 @@ def _clean(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def set_findings(study_id: str, findings: Sequence[FindingDraft], *, by: User | None, by_name: str = "") -> None:
+    """Replace the findings of a study. Raises NotConfirmed when that would confirm one without its source."""
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
         for finding in findings:
-            rows.check_texts({name: getattr(finding, name) for name in rows.FINDING_FIELDS})
+            rows.check_texts(rows.finding_values(finding))
+        unconfirmed = {row.pk for row in study.findings.filter(is_unconfirmed=True)}
         if changes := rows.replace_findings(study, findings):
+            if study.findings.filter(pk__in=unconfirmed, is_unconfirmed=False).exists():
+                raise NotConfirmed
             current.touch(study)
             current.record("set_findings", study=study_id, changes=changes)
 
@@ -186,13 +201,23 @@ def add_passage(
     page: int | None = None,
     kind: str = "summary",
     asked_as: str = "",
+    source_heading: str = "",
+    cited_works: Sequence[Mapping[str, Any]] = (),
 ) -> Passage:
     """Append a passage to its study."""
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
         rows.check_texts({"text": text, "asked_as": asked_as})
         current.remember_texts(study)
-        values = {"text": text, "section": str(section), "page": page, "kind": str(kind), "asked_as": asked_as}
+        values: dict[str, Any] = {
+            "text": text,
+            "section": str(section),
+            "page": page,
+            "kind": str(kind),
+            "asked_as": asked_as,
+            "source_heading": source_heading,
+            "cited_works": list(cited_works),
+        }
         last = study.passages.order_by("-position").first()
         passage = rows.create_passage(study, position=last.position + 1 if last else 0, **values)
         current.touch(study)
@@ -237,6 +262,8 @@ def remove_passage(passage_id: int, *, by: User | None, by_name: str = "") -> No
             page=passage.page,
             kind=passage.kind,
             asked_as=passage.asked_as,
+            source_heading=passage.source_heading,
+            cited_works=passage.cited_works,
         )
 
 

@@ -46,10 +46,18 @@ def _find_changed_field(study: Study, events: Iterable[CorpusEvent]) -> str:
     seen: set[str] = set()
     for event in events:
         for field, change in event.detail.get("changes", {}).items():
-            if field not in seen and _present(study, field, change.get("after")) != change.get("after"):
+            after = change.get("after")
+            if field not in seen and _comparable(_present(study, field, after)) != _comparable(after):
                 return SINCE
             seen.add(field)
     return ""
+
+
+def _comparable(value: Any) -> Any:
+    """Return a value without the mark that an act may have set on its findings when it closed."""
+    if isinstance(value, list):
+        return [_comparable(entry) for entry in value]
+    return {**value, "is_unconfirmed": None} if isinstance(value, dict) else value
 
 
 def _present(study: Study, field: str, after: Any) -> Any:
@@ -59,6 +67,8 @@ def _present(study: Study, field: str, after: Any) -> Any:
     if field == "findings" or (field == "asked_as" and isinstance(after, list)):
         present = sorted(study.findings.all(), key=lambda row: row.position)
         return [{name: getattr(row, name) for name in rows.FINDING_FIELDS} for row in present]
+    if field == "collection":
+        return study.collection_id
     if field == "assignee":
         return study.assignee.get_username() if study.assignee else None
     return rows.to_json(getattr(study, field))

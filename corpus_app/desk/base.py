@@ -259,6 +259,9 @@ class CurationAdmin(DeskAdmin):
             if WAIVE_BUTTON in request.POST and request.user.has_perm("corpus_app.add_qualitywaiver"):
                 current.accept_broken_text(_read_waiver_reason(request))
             self.curate(request, form, formsets, change)
+        for finding in current.doubted:
+            text = f"Marked as unconfirmed, since no passage has its effect: {finding}. Choose its source."
+            self.message_user(request, text, messages.WARNING)
 
     def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         curation.save_entry(form.instance, by=curator(request))

@@ -12,7 +12,7 @@ from django.utils.text import capfirst
 
 from corpus_app.curation import gate
 from corpus_app.desk.index_state import FAILED, WAITING, in_state
-from corpus_app.models import Collection, ImportJob, Passage, Study
+from corpus_app.models import Collection, Finding, ImportJob, Passage, Study
 from corpus_app.records import NEEDED, NOTHING, Design, Figure, Notice, Panel, Status
 from corpus_app.templatetags.corpus_words import design_words
 
@@ -59,6 +59,12 @@ def _open_work() -> Iterator[Figure]:
     yield Figure("Passages not indexed yet", lacking[WAITING], f"{passages}?indexed={WAITING}")
     yield Figure("Passages that could not be indexed", lacking[FAILED], f"{passages}?indexed={FAILED}", True)
     yield Figure("Passages with broken text", gate.known_blocked().count(), f"{passages}?text=open", True)
+    doubted = Finding.objects.filter(is_unconfirmed=True, study__in=Study.objects.in_use()).count()
+    findings = reverse("admin:corpus_app_finding_changelist")
+    yield Figure("Unconfirmed findings", doubted, f"{findings}?is_unconfirmed__exact=1")
+    unwritten = (Study.objects.without_plain_words(), Study.objects.without_questions())
+    yield Figure("Studies without plain words", unwritten[0].count(), studies(words="plain"))
+    yield Figure("Studies without curated questions", unwritten[1].count(), studies(words="questions"))
     imports = reverse("admin:corpus_app_importjob_changelist")
     jobs = dict(ImportJob.objects.order_by().values_list("status").annotate(n=Count("pk")))
     for status, needs_care in ((ImportJob.Status.PREVIEWED, False), (ImportJob.Status.FAILED, True)):

@@ -193,12 +193,16 @@ class ImportJobAdmin(DeskAdmin):
         except sources.Refused as refused:
             form.add_error("file", f"{source.name} {refused}")
             return form
-        text = "\n\n".join(read.pages)
+        text = read.text
         if len(text) > LONGEST_TEXT:
             text = text[:LONGEST_TEXT]
             messages.warning(request, f"The text is long: its first {LONGEST_TEXT:,} characters stand in the form.")
         if read.left_out:
             messages.warning(request, f"The last {read.left_out} pages were not read.")
+        for what, words in (("running heads", read.running_heads), ("marks of its references", read.citation_marks)):
+            if words:
+                named = ", ".join(f"“{word}”" for word in words)
+                messages.info(request, f"Left out of the text as {what}: {named[:300]}.")
         messages.info(
             request, "The text of the PDF stands in the form: mend it, leave out what is no study, and send it."
         )
@@ -260,8 +264,8 @@ class ImportJobAdmin(DeskAdmin):
                 jobs.choose_all_items(job, is_chosen=verb == "all")
             elif verb in {"save", "confirm"}:
                 jobs.choose_items(job, among=_keys(request, "among"), chosen=_keys(request, "items"))
-            if verb == "leave":
-                jobs.close_job(job)
+            if verb in {"leave", "cancel"}:
+                jobs.cancel_job(job)
             if verb == "undo":
                 undo = bulk.undo(job, by=curator(request))
                 return HttpResponseRedirect(reverse("admin:corpus_app_bulkedit_change", args=[undo.pk]))

@@ -14,6 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from corpus_app import curation, hooks, sources
+from corpus_app.appraisal import RiskOfBias
 from corpus_app.curation.history import as_text
 from corpus_app.desk.base import EXPECTED_ERRORS, curator, error_messages
 from corpus_app.models import Concept, Passage, Study
@@ -141,6 +142,8 @@ def _shown(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, tuple):
         return "\n".join(getattr(part, "words", "") or str(part) for part in value)
+    if isinstance(value, RiskOfBias):
+        return value.words
     return as_text(value) if value != "not_reported" else ""
 
 

@@ -90,8 +90,8 @@ class PassageAdmin(HistoryMixin):
     ordering = ("study__study_id", "position")
     change_form_template = "admin/corpus_app/passage/change_form.html"
     actions = ("embed_passages_again",)
-    fields = ("study_link", *FIELDS, "version", "text_changed_at", "is_indexed", "seen")
-    readonly_fields = ("study_link", "version", "text_changed_at", "is_indexed")
+    fields = ("study_link", "source_heading", *FIELDS, "version", "text_changed_at", "is_indexed", "seen")
+    readonly_fields = ("study_link", "source_heading", "version", "text_changed_at", "is_indexed")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Passage]:
         return with_index_state(super().get_queryset(request))

@@ -17,7 +17,7 @@ from django.utils.text import capfirst
 from common.desk import SeenField
 from corpus_app import curation, hooks
 from corpus_app.curation import history
-from corpus_app.desk import bulk, comments, encoder, exports, merging, retractions, state, text_quality
+from corpus_app.desk import bulk, comments, encoder, exports, merging, proposals, retractions, state, text_quality
 from corpus_app.desk.base import (
     InlineFormSet,
     LabelledTabularInline,
@@ -29,9 +29,11 @@ from corpus_app.desk.base import (
     curator,
     save_entries,
 )
+from corpus_app.desk.findings import FindingInline
 from corpus_app.desk.history import HistoryMixin
 from corpus_app.desk.index_state import state_label, with_index_counts, with_index_state
-from corpus_app.models import CorpusEvent, Finding, Passage, Study, StudyConcept
+from corpus_app.desk.risk_of_bias import BiasField
+from corpus_app.models import CorpusEvent, Passage, Study, StudyConcept
 from corpus_app.records import LABEL_LETTERS, Design, Notice, Status
 from corpus_app.templatetags.corpus_words import design_words
 
@@ -54,6 +56,10 @@ class StudyForm(QuestionsForm):
     authors = LinesField(max_length=200, help_text="One on each line, as Family AB.")
     labels = LinesField(
         max_length=LABEL_LETTERS, rows=2, help_text=f"{Study._meta.get_field('labels').help_text} One on each line."
+    )
+    risk_of_bias = BiasField(
+        label="Risk of bias",
+        help_text="Of RoB 2 and ROBINS-I, judge every domain; give a reason for each judgement that is not low.",
     )
     seen_version = SeenField()
 
@@ -166,28 +172,6 @@ class PassageInline(StackedInline):
         return state_label(passage) if passage.pk else "–"
 
 
-class FindingInline(StackedInline):
-    model = Finding
-    form = QuestionsForm
-    fields = (
-        "statement",
-        ("intervention", "comparator"),
-        ("outcome", "direction"),
-        "plain",
-        ("lean", "is_unconfirmed"),
-        "asked_as",
-    )
-    ordering = ("position",)
-    extra = 0
-    classes = ("collapse",)
-
-    def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
-        if db_field.name not in {"direction", "lean", "is_unconfirmed"}:
-            rows, cols = {"asked_as": (4, 90), "plain": (2, 90)}.get(db_field.name, (2, 40))
-            options["widget"] = forms.Textarea(attrs={"rows": rows, "cols": cols})
-        return super().formfield_for_dbfield(db_field, request, **options)
-
-
 class StudyConceptInline(LabelledTabularInline):
     model = StudyConcept
     fields = ("concept",)
@@ -202,6 +186,20 @@ class StudyConceptInline(LabelledTabularInline):
         return super().get_queryset(request).select_related("concept")
 
 
+class WordsToWriteFilter(admin.SimpleListFilter):
+    title = "to write"
+    parameter_name = "words"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("plain", "Plain words"), ("questions", "Curated questions")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        lacking = {"plain": Study.objects.without_plain_words, "questions": Study.objects.without_questions}
+        if self.value() not in lacking:
+            return queryset
+        return queryset.filter(pk__in=lacking[self.value() or ""]().values("pk"))
+
+
 class DesignFilter(WordsFilter):
     words = staticmethod(design_label)
 
@@ -211,8 +209,17 @@ class StudyAdmin(HistoryMixin):
     form = StudyForm
     list_display = ("study_id", "title", "state", "indexed", "year", "kind")
     list_display_links = ("study_id", "title")
-    list_filter = ("status", "notice", "collection", ("design", DesignFilter), "peer_reviewed", "year")
-    list_filter += (bulk.ImportFilter, bulk.BulkEditFilter)
+    list_filter = (
+        "status",
+        WordsToWriteFilter,
+        "notice",
+        "collection",
+        ("design", DesignFilter),
+        "peer_reviewed",
+        "year",
+        bulk.ImportFilter,
+        bulk.BulkEditFilter,
+    )
     list_select_related = ("collection",)
     search_fields = ("study_id", "title", "authors_in_a_line", "doi", "journal")
     search_help_text = "Words of the title, an author, the journal, a DOI or a study’s id."
@@ -245,6 +252,7 @@ class StudyAdmin(HistoryMixin):
                 )
             },
         ),
+        ("Risk of bias", {"fields": ("risk_of_bias",), "classes": ("collapse",)}),
         ("In plain words", {"fields": ("takeaway", "asked_as")}),
         ("Notes", {"fields": ("curator_notes", "labels", ("licence", "source_ref"), "seen_version")}),
     )
@@ -293,6 +301,7 @@ class StudyAdmin(HistoryMixin):
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **options: Any) -> Any:
         correct_posted_texts(request, _stored_texts(request))
+        proposals.prepare(request)
         return super().changeform_view(request, object_id, *args, **options)
 
     def curate(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -437,12 +446,14 @@ class StudyAdmin(HistoryMixin):
         return HttpResponseRedirect(f"{reverse('admin:corpus_app_study_merge')}?{query}")
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        proposals.mark_forms(request, context)
         context["may_publish"] = self.has_publish_permission(request)
         context["may_set_notice"] = self.has_notice_permission(request)
         context["may_submit"] = bool(context.get("original")) and self.has_change_permission(request)
         if original := context.get("original"):
             context["n_comments"] = original.comments.count()
             context["impacts"] = hooks.impacts([original.study_id])
+            context["quality_unwritten"] = list(text_quality.find_unwritten(original))
             context |= text_quality.context(request, _passages_shown(context, original), back="study")
         return super().render_change_form(request, context, *args, **options)
 

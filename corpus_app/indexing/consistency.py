@@ -127,10 +127,10 @@ def _wrong_sentences() -> list[str]:
             starts=ArrayAgg("sentences__start", order_by="sentences__position"),
             ends=ArrayAgg("sentences__end", order_by="sentences__position"),
         )
-        .values_list("study__study_id", "position", "text", "starts", "ends")
+        .values_list("study__study_id", "position", "text", "kind", "starts", "ends")
     )
     return [
         f"{study_id} passage {position + 1}: its sentences are not those of its text"
-        for study_id, position, text, starts, ends in rows.iterator()
-        if passages.split_sentences(text) != tuple(zip(starts, ends, strict=True))
+        for study_id, position, text, kind, starts, ends in rows.iterator()
+        if passages.sentences_of(text, kind) != tuple(zip(starts, ends, strict=True))
     ]

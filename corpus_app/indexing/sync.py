@@ -87,9 +87,8 @@ def _cut_sentences(study_pk: int) -> None:
     Sentence vectors exist only with a passage vector of the same text, so a stale passage vector marks them as stale.
     """
     stale = PassageVector.objects.filter(passage=OuterRef("pk")).exclude(content_hash=OuterRef("content_hash"))
-    rows = (
-        Passage.with_plain.filter(study=study_pk).annotate(is_stale=Exists(stale)).values_list("pk", "text", "is_stale")
-    )
+    found = Passage.with_plain.filter(study=study_pk).annotate(is_stale=Exists(stale))
+    rows = found.values_list("pk", "text", "kind", "is_stale")
     present: dict[int, list[passages.Span]] = {}
     for passage_pk, start, end in (
         PassageSentence.objects.filter(passage__study=study_pk)
@@ -97,8 +96,8 @@ def _cut_sentences(study_pk: int) -> None:
         .values_list("passage", "start", "end")
     ):
         present.setdefault(passage_pk, []).append((start, end))
-    cut = {pk: passages.split_sentences(text) for pk, text, _ in rows}
-    changed = [pk for pk, _, is_stale in rows if is_stale or cut[pk] != tuple(present.get(pk, ()))]
+    cut = {pk: passages.sentences_of(text, kind) for pk, text, kind, _ in rows}
+    changed = [pk for pk, _, _, is_stale in rows if is_stale or cut[pk] != tuple(present.get(pk, ()))]
     PassageSentence.objects.filter(passage__in=changed).delete()
     PassageSentence.objects.bulk_create(
         PassageSentence(passage_id=pk, position=position, start=start, end=end)

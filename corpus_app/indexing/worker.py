@@ -69,18 +69,19 @@ def index_stale(
     deadline = None if seconds is None else time.monotonic() + seconds
     _prepare_encoder()
     study_texts.write_missing()
-    is_cut_short = not _index_short_texts(deadline)
+    is_cut_short = False
     count = 0
     failed: list[int] = []
-    while not is_cut_short and (
-        works := _read_batch(waiting(embedding.active_name()).exclude(pk__in=[*excluding, *failed]))
-    ):
-        done, batch_failed = _index(embedding.get(), works)
-        count += done
-        failed += batch_failed
-        if on_progress:
-            on_progress(progress())
-        is_cut_short = deadline is not None and time.monotonic() >= deadline
+    for of_studies in (Q(study__status=records.Status.PUBLISHED), Q()):  # first what readers miss
+        is_cut_short = is_cut_short or not _index_short_texts(of_studies, deadline)
+        rows = waiting(embedding.active_name()).filter(of_studies)
+        while not is_cut_short and (works := _read_batch(rows.exclude(pk__in=[*excluding, *failed]))):
+            done, batch_failed = _index(embedding.get(), works)
+            count += done
+            failed += batch_failed
+            if on_progress:
+                on_progress(progress())
+            is_cut_short = deadline is not None and time.monotonic() >= deadline
     if count >= ANALYSE_FROM:
         update_planner_statistics()
     return Indexed(count, tuple(failed), is_cut_short)
@@ -181,17 +182,19 @@ def _prepare_encoder() -> None:
     embedding.prepare(titles=list(titles), texts=list(texts))
 
 
-def _index_short_texts(deadline: float | None) -> bool:
-    """Embed the waiting short texts; return False when the deadline came first.
+def _index_short_texts(of_studies: Q, deadline: float | None) -> bool:
+    """Embed the waiting short texts of these studies; return False when the deadline came first.
 
     They come before the passages, so that they are complete when search changes to a new encoder.
     """
     failed: list[int] = []
     is_first = True
-    while study_texts.waiting(embedding.active_name()).exclude(pk__in=failed).exists():
+    while study_texts.waiting(embedding.active_name()).filter(of_studies).exclude(pk__in=failed).exists():
         if not is_first and deadline is not None and time.monotonic() >= deadline:
             return False
-        failed += study_texts.index_batch(embedding.get(), threads=embedding.THREADS, excluding=failed)
+        failed += study_texts.index_batch(
+            embedding.get(), threads=embedding.THREADS, of_studies=of_studies, excluding=failed
+        )
         is_first = False
     return True
 
@@ -217,7 +220,7 @@ def _read_batch(rows: PassageQuerySet) -> list[_Work]:
 
 
 def _work(passage: Passage) -> _Work:
-    spans = passages.split_sentences(passage.text)
+    spans = passages.sentences_of(passage.text, passage.kind)
     sentences = (passage.text[start:end] for start, end in spans)
     texts = (embedded_text(passage.heading, passage.text), *sentences)
     return _Work(passage.pk, passage.study_id, passage.kind == PLAIN, passage.content_hash, spans, texts)

@@ -17,8 +17,10 @@ _INTERVAL = re.compile(
 )
 _ESTIMATE = re.compile(
     rf"(?P<value>{_N})\s?(?:%|[A-Za-z/·]{{1,12}}|percentage points)?\s?[,;:]?\s?[(\[]?\s?(?:(?:with|and)\s)?(?:(?:a"
-    rf"|an|the)\s)?(?:9\d(?:\.\d)?\s?%?\s?)?\Z"
+    rf"|an|the)\s)?\Z"
 )
+_LABELLED = re.compile(r"\b[A-Z][a-z]+\s\d+,\Z")  # "Model 1, 95% CI": a name
+_LEVEL = re.compile(r"(?<![\d.,])9\d(?:\.\d)?\s?%?\s?\Z")
 _RATIO = re.compile(r"\b(?:odds|hazard|risk|rate|relative|ratios?|OR|HR|RR|IRR|PR|aOR|aHR|prevalence)\b", re.IGNORECASE)
 _POWER = re.compile(
     r"(?:(?<=[A-Za-z%])[·.⋅∙*]\s?|\b(?:m[lLg]|[µμ]g|[kM]?cal|kJ|J|mmol|[µμ]mol|nmol|g|L|l|IU|W|N|U|m|beats|steps"
@@ -57,8 +59,9 @@ def _intervals(text: str) -> Iterator[Finding]:
         separator = text[match.end("low") : match.start("high")].strip()
         if separator in {"-", "–", "—"} and match["high"][0] in "-−–":
             continue
-        if separator == "," and "." not in match["low"] and "." in match["high"]:
-            continue  # a decimal comma
+        is_joined = text[match.end("low") : match.start("high")] == ","
+        if separator == "," and "." not in match["low"] and (is_joined or "." in match["high"]):
+            continue  # a decimal comma, or one between thousands
         if low > high and low > 0:
             yield Finding(
                 match.start("low"), match.end("low"), Kind.LOST_MINUS, match["low"], f"−{match['low'].strip()}"
@@ -94,10 +97,14 @@ def _check_interval(text: str, match: re.Match[str], low: float, high: float) ->
         if is_nothing:
             yield low_end
             return
-    estimate = _ESTIMATE.search(before) or _NAMED_ESTIMATE.search(before)
+    level = _LEVEL.search(before)
+    led = before[: level.start()] if level else before
+    estimate = _ESTIMATE.search(led) or _NAMED_ESTIMATE.search(led)
     if estimate is None:
         return
     words = estimate["value"]
+    if _LABELLED.search(led[: estimate.end("value") + 1]):
+        return
     value = _value(words)
     start = match.start() - len(before) + estimate.start("value")
     slack = _rounding(words) + _rounding(match["low"]) + 0.01 * abs(high - low)

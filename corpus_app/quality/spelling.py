@@ -26,6 +26,8 @@ def broken_words(text: str, lexicon: Lexicon) -> Iterator[Finding]:
         left, right = match["left"], match["right"]
         if "\n" not in match["gap"] and right.lower() in _HANGING:
             continue  # "low- and high-load"
+        if "\n" not in match["gap"] and left.isupper() and right.islower():
+            continue  # a formula: "HO-CH- in"
         joined = left + right
         keeps = right[0].isupper() or (not lexicon.knows(joined) and lexicon.knows(left) and lexicon.knows(right))
         # A blank behind the hyphen of a compound ("age- matched") changes no meaning; a split word may.
@@ -46,7 +48,9 @@ def broken_words(text: str, lexicon: Lexicon) -> Iterator[Finding]:
 
 
 def _is_symbol(text: str, pair: re.Match[str]) -> bool:
-    """Tell a single letter that is a word: "37 °C over", "the sequence s, and", "only group B reached"."""
+    """Tell a single letter that is a word: "37 °C over", "the sequence s, and", "group B reached", "p values"."""
+    if pair["right"] == "p" and re.match(r"\svalues?\b", text[pair.end() : pair.end() + 8]):
+        return True
     if len(pair["left"]) == 1 and re.search(r"(?:[°º\d]|[a-z])\s?\Z", text[max(0, pair.start() - 2) : pair.start()]):
         return True
     return len(pair["right"]) == 1 and not re.match(r"\s[a-z]", text[pair.end() : pair.end() + 2])

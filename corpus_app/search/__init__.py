@@ -33,7 +33,7 @@ from corpus_app.search.question_vectors import (
     mean_vector,
     warm_up,
 )
-from corpus_app.search.studies import find_study, findings, published_studies, references
+from corpus_app.search.studies import certainties, find_study, findings, published_studies, references
 from corpus_app.search.study_scores import score_studies
 from corpus_app.search.versions import (
     corpus_changed_at,
@@ -50,6 +50,7 @@ __all__ = [
     "STILL_THERE",
     "EncoderUnavailable",
     "as_record",
+    "certainties",
     "collections",
     "concepts",
     "corpus_changed_at",

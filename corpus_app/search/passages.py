@@ -14,7 +14,7 @@ from corpus_app.search.question_vectors import encoder_name
 
 # Plain SQL: for forty passages the ORM would take longer to write these queries than PostgreSQL takes to answer them.
 _PASSAGES = """
-    SELECT p.id, p.version, p.position, p.section, p.page, p.heading, p.text, p.kind, p.finding_id,
+    SELECT p.id, p.version, p.position, p.section, p.page, p.heading, p.text, p.kind, p.finding_id, p.source_heading,
            s.study_id, s.title, s.authors, s.year, s.journal, s.doi, s.url, s.design, s.peer_reviewed, s.collection_id,
            s.population, s.training_status, s.age_group, s.sex, s.status, s.notice,
            ARRAY(SELECT c.concept_id FROM corpus_app_studyconcept c WHERE c.study_id = s.id ORDER BY c.position),
@@ -32,7 +32,7 @@ _OF_STUDIES_AMONG = """
 _PLAIN_OF_STUDIES = (
     "AND s.notice <> 'retracted' AND p.kind = 'plain' AND s.study_id = ANY(%s) ORDER BY s.study_id, p.position"
 )
-_PASSAGE_COLUMNS = 9
+_PASSAGE_COLUMNS = 10
 _STUDY_FIELDS = (
     "study_id title authors year journal doi url design peer_reviewed collection_id "
     "population training_status age_group sex status notice concepts takeaway"
@@ -101,7 +101,7 @@ def _read(condition: str, value: Any, *, with_sentences: bool = True) -> tuple[r
     studies: dict[str, records.Study] = {}
     passages = []
     for row in rows:
-        pk, version, position, section, page, heading, text, kind, finding_id = row[:_PASSAGE_COLUMNS]
+        pk, version, position, section, page, heading, text, kind, finding_id, source_heading = row[:_PASSAGE_COLUMNS]
         study_id = row[_PASSAGE_COLUMNS]
         if study_id not in studies:
             studies[study_id] = _study(row[_PASSAGE_COLUMNS:])
@@ -118,6 +118,7 @@ def _read(condition: str, value: Any, *, with_sentences: bool = True) -> tuple[r
                 kind=records.PassageKind(kind),
                 sentences=tuple(sentences[pk]),
                 finding_id=finding_id,
+                source_heading=source_heading,
             )
         )
     return tuple(passages)

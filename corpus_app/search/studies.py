@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import connection
 
 from corpus_app import models, records
+from corpus_app.appraisal import EFFECT_FIELDS, CertaintyLevel, bias_from_json, effect_of
 from corpus_app.search.catalogue import concepts
 from corpus_app.search.passages import as_record, text_passages
 from corpus_app.search.versions import once_per_version
 
 _REFERENCES = """
     SELECT study_id, title, authors, year, journal, doi, pmid, url, design, notice, population,
-           n_participants, n_studies
+           n_participants, n_studies, risk_of_bias
     FROM corpus_app_study WHERE status = 'published' AND study_id = ANY(%s)
 """
 _FINDINGS = """
-    SELECT s.study_id, f.id, f.intervention, f.comparator, f.outcome, f.direction, f.statement, f.plain, f.lean
+    SELECT s.study_id, f.id, f.intervention, f.comparator, f.outcome, f.direction, f.statement, f.plain, f.lean,
+           f.effect_measure, f.effect_value, f.effect_lower, f.effect_upper, f.effect_level, f.effect_unit
     FROM unnest(%s::text[]) WITH ORDINALITY AS wanted (study_id, place)
     JOIN corpus_app_study s USING (study_id)
     JOIN corpus_app_finding f ON f.study_id = s.id
     WHERE s.status = 'published' AND s.notice <> 'retracted' AND NOT f.is_unconfirmed
     ORDER BY wanted.place, f.position
 """
-_FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "plain", "lean")
+_FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "plain", "lean", *EFFECT_FIELDS)
 
 
 def find_study(study_id: str) -> records.StudyPage | None:
@@ -46,6 +50,7 @@ def find_study(study_id: str) -> records.StudyPage | None:
         participants=study.n_participants,
         weeks=(study.duration_weeks_min, study.duration_weeks_max),
         collection_name=study.collection.name,
+        risk_of_bias=study.bias,
     )
 
 
@@ -71,6 +76,22 @@ def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
         return tuple(_finding(*row) for row in cursor.fetchall())
 
 
+def certainties() -> tuple[records.Certainty, ...]:
+    """Return the curators' judgements of bodies of evidence, in their order."""
+    return tuple(
+        records.Certainty(
+            intervention=row.intervention_id,
+            outcome=row.outcome_id,
+            level=CertaintyLevel(row.level),
+            reasons=tuple(row.reasons.splitlines()),
+            age_group=records.AgeGroup(row.age_group) if row.age_group else None,
+            training_status=records.TrainingStatus(row.training_status) if row.training_status else None,
+            sex=records.Sex(row.sex) if row.sex else None,
+        )
+        for row in models.OutcomeCertainty.objects.all()
+    )
+
+
 def published_studies() -> tuple[tuple[int, records.Study], ...]:
     """Return all published studies with their primary keys, retracted or not, in the order of their ids."""
     return once_per_version(_read_published_studies)
@@ -88,19 +109,20 @@ def _read_published_studies() -> tuple[tuple[int, records.Study], ...]:
 def _reference(
     study_id: str, title: str, authors: list[str], year: int | None, journal: str | None, doi: str | None,
     pmid: str | None, url: str | None, design: str, notice: str, population: str, participants: int | None,
-    included: int | None,
+    included: int | None, bias: dict[str, Any] | str | None,
 ) -> records.Reference:  # fmt: skip
     return records.Reference(
         study_id, title, tuple(authors), year, journal, doi, pmid, url, records.Design(design), records.Notice(notice),
         population=population, participants=participants, included_studies=included,
+        risk_of_bias=bias_from_json(json.loads(bias) if isinstance(bias, str) else bias),
     )  # fmt: skip
 
 
 def _finding(
     study_id: str, pk: int, intervention: str, comparator: str, outcome: str, direction: str, statement: str,
-    plain: str, lean: str,
+    plain: str, lean: str, *effect: Any,
 ) -> records.Finding:  # fmt: skip
     return records.Finding(
         intervention, comparator, outcome, records.Direction(direction), statement, finding_id=pk, study_id=study_id,
-        plain=plain, lean=records.Lean(lean) if lean else None,
+        plain=plain, lean=records.Lean(lean) if lean else None, effect=effect_of(*effect),
     )  # fmt: skip

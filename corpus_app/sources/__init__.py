@@ -13,6 +13,7 @@ from corpus_app.sources.bibliography import Intake
 from corpus_app.sources.citing import spreadsheet, to_bibtex, to_csl_json, to_csv, to_ris
 from corpus_app.sources.drafts import (
     AddedPassages,
+    CertaintyDraft,
     CollectionDraft,
     ConceptDraft,
     CorpusDraft,
@@ -36,6 +37,7 @@ from corpus_app.sources.folder import read
 from corpus_app.sources.formats import (
     FORMAT_NAMES,
     READERS,
+    Collector,
     Item,
     Reader,
     ReadResult,
@@ -66,7 +68,9 @@ __all__ = [
     "READERS",
     "STUDIES",
     "AddedPassages",
+    "CertaintyDraft",
     "CollectionDraft",
+    "Collector",
     "ConceptDraft",
     "CorpusDraft",
     "Duplicate",

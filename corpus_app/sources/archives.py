@@ -9,12 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from corpus_app.sources.files import Refused
-from corpus_app.sources.intake import MAX_BYTES, Source
+from corpus_app.sources.intake import HARMLESS_BYTES, MAX_BYTES, MAX_RATIO, Source
 
 MAX_MEMBERS = 5_000
 _OFFICE = {"word/": "a Word file", "xl/": "an Excel file", "ppt/": "a PowerPoint file"}
-MAX_RATIO = 200  # text packs to a tenth; a bomb to a thousandth
-_HARMLESS_BYTES = 1_000_000  # a small file may pack as well as it likes
 
 
 def is_zip(head: bytes) -> bool:
@@ -41,7 +39,7 @@ def _members(name: str, archive: zipfile.ZipFile) -> Iterator[Source]:
     for member in found:
         _check_name(member.filename)
         total += member.file_size
-        if member.file_size > _HARMLESS_BYTES and member.file_size > MAX_RATIO * max(1, member.compress_size):
+        if member.file_size > HARMLESS_BYTES and member.file_size > MAX_RATIO * max(1, member.compress_size):
             raise Refused(
                 f"holds {member.filename[:80]!r}, which unpacks to "
                 f"{member.file_size // max(1, member.compress_size):,} times its size."

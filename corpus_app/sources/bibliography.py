@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from common.dois import find_doi, normal_doi
 from corpus_app.passages import SectionText, cut
-from corpus_app.records import Design, Notice, PassageKind, Section, Status
+from corpus_app.records import Design, Notice, Section, Status
 from corpus_app.sources.drafts import NoticeDraft, PassageDraft, Problem, StudyDraft, Weight
 from corpus_app.sources.headings import section_of
 from corpus_app.sources.intake import Encoding, Source
@@ -294,7 +294,15 @@ def _abstract_passages(record: Record) -> tuple[PassageDraft, ...]:
 def drafted(sections: Sequence[SectionText]) -> tuple[PassageDraft, ...]:
     """Return drafts of passages that quote the source."""
     return tuple(
-        PassageDraft(piece.section, piece.text, None, PassageKind.EXCERPT, piece.heading, piece.start, piece.end)
+        PassageDraft(
+            section=piece.section,
+            text=piece.text,
+            kind=piece.kind,
+            heading=piece.heading,
+            start=piece.start,
+            end=piece.end,
+            cited=piece.cited,
+        )
         for piece in cut(sections)
     )
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from corpus_app.appraisal import CertaintyLevel, Effect, RiskOfBias
 from corpus_app.records import (
     AgeGroup,
+    CitedWork,
     Design,
     Direction,
     Lean,
@@ -59,6 +61,8 @@ class PassageDraft:
     end: int | None = field(default=None, compare=False)
     asked_as: str | None = None
     """Questions that it answers, one a line; None where the source says nothing of that."""
+    cited: tuple[CitedWork, ...] = field(default=(), compare=False)
+    """What the source cites in it; the marks are left out of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +79,16 @@ class FindingDraft:
     lean: Lean | None = None
     is_unconfirmed: bool | None = None
     """None where the source does not say."""
+    effect: Effect | None = None
+    is_without_effect: bool = False
+    """Whether the source says that no effect is given; without an effect it says nothing otherwise."""
 
     @property
     def words(self) -> str:
         """Return the whole content as text, for a curator to compare."""
         lean = self.lean and f"({self.lean.replace('_', ' ')})"
-        return "\n".join(filter(None, (self.statement, self.plain, lean, self.asked_as)))
+        effect = self.effect.words if self.effect else None
+        return "\n".join(filter(None, (self.statement, effect, self.plain, lean, self.asked_as)))
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -91,8 +99,8 @@ class FindingDraft:
 def with_questions(findings: Iterable[FindingDraft], present: Sequence[FindingDraft]) -> tuple[FindingDraft, ...]:
     """Complete the findings of a source with the curated data of the present findings.
 
-    Questions and doubts come from the finding with the same content or comparison, plain sentences only from the one
-    with the same content.
+    Questions and doubts come from the finding with the same content or comparison, plain sentences and effects only
+    from the one with the same content.
     """
     return tuple(_completed(finding, present) for finding in findings)
 
@@ -109,6 +117,9 @@ def _completed(finding: FindingDraft, present: Sequence[FindingDraft]) -> Findin
     if finding.plain is None:
         missing["plain"] = next((other.plain for other in same if other.plain), "")
         missing["lean"] = finding.lean or next((other.lean for other in same if other.lean), None)
+    if finding.effect is None and not finding.is_without_effect:
+        missing["effect"] = next((other.effect for other in same if other.effect), None)
+        missing["is_without_effect"] = missing["effect"] is None
     return replace(finding, **missing) if missing else finding
 
 
@@ -150,6 +161,8 @@ class StudyDraft:
     asked_as: str | None = None
     """Questions that the study as a whole answers, one a line; None where the source says nothing of that."""
     findings: tuple[FindingDraft, ...] = ()
+    risk_of_bias: RiskOfBias | None = None
+    """None where the source says nothing of it."""
     licence: str = ""
     curator_notes: str = ""
     status_reason: str = ""
@@ -222,6 +235,11 @@ class SheetRow:
     def problem(self, column: str, reason: str, weight: Weight = Weight.DROPPED) -> Problem:
         return Problem(self.origin, self.line, column, reason, weight)
 
+    def twin_problem(self, first: SheetRow) -> Problem:
+        """Return the problem of a second row of a study."""
+        reason = f"{self.study_id} has a row already, line {first.line}; this one was left out."
+        return self.problem("study_id", reason, Weight.BROKEN)
+
 
 @dataclass(frozen=True, slots=True)
 class CollectionDraft:
@@ -251,12 +269,29 @@ class RelationDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class CertaintyDraft:
+    intervention: str
+    outcome: str
+    level: CertaintyLevel
+    reasons: tuple[str, ...]
+    age_group: AgeGroup | None = None
+    training_status: TrainingStatus | None = None
+    sex: Sex | None = None
+
+    @property
+    def matter(self) -> tuple[str, ...]:
+        """Return the concepts and people by which it is known; people that it does not name are empty."""
+        return self.intervention, self.outcome, self.age_group or "", self.training_status or "", self.sex or ""
+
+
+@dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The content of concepts.json; `is_given` is False when there is no such file."""
 
     collections: tuple[CollectionDraft, ...] = ()
     concepts: tuple[ConceptDraft, ...] = ()
     relations: tuple[RelationDraft, ...] = ()
+    certainties: tuple[CertaintyDraft, ...] = ()
     is_given: bool = False
 
 

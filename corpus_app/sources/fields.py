@@ -59,15 +59,15 @@ class Fields:
             return None
         return value
 
-    def number(self, key: str) -> float | None:
+    def number(self, key: str, *, low: float = 0) -> float | None:
         value = self.values.get(key)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.note(key, f"is {kind_of(value)}; it should be a number.")
             return None
-        if not 0 <= value <= MAX_INTEGER or not math.isfinite(value):
-            self.note(key, f"is {shown(value)}; it should lie between 0 and {MAX_INTEGER}.")
+        if not low <= value <= MAX_INTEGER or not math.isfinite(value):
+            self.note(key, f"is {shown(value)}; it should lie between {low} and {MAX_INTEGER}.")
             return None
         return plain_number(value)
 
@@ -115,13 +115,13 @@ class Fields:
                 values.append(value)
         return tuple(values)
 
-    def inner(self, key: str, allowed: Sequence[str]) -> Fields:
+    def inner(self, key: str, allowed: Sequence[str], required: Sequence[str] = ()) -> Fields:
         """Return the object under a key; an empty one when it is missing."""
         value = self.values.get(key)
         if value is not None and not isinstance(value, dict):
             self.note(key, f"is {kind_of(value)}; it should be an object.")
         found = Fields(value if isinstance(value, dict) else {}, join(self.path, key), self.notes)
-        found.check_keys(allowed, ())
+        found.check_keys(allowed, required)
         return found
 
     def objects(self, key: str, allowed: Sequence[str], required: Sequence[str]) -> Iterator[Fields]:

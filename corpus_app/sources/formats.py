@@ -27,6 +27,7 @@ from corpus_app.sources.values import listed
 
 Item = DraftItem | AddedPassages | SheetRow
 
+MOST_BROKEN = 1_000  # broken records one after the other
 _HEAD_BYTES = 16_384
 
 
@@ -122,11 +123,26 @@ def stream(source: Source, intake: Intake, reader: Reader | None = None) -> Iter
         if reader is None and archives.is_zip(source.head(4)):
             yield from _stream_zip(source, intake)
             return
-        yield from (reader or detect(source)).items(source, intake)
+        yield from _until_broken(source, (reader or detect(source)).items(source, intake))
     except Refused as refused:
         yield Problem(source.name, refused.line, "", refused.reason)
     except UnicodeError as error:
         yield Problem(source.name, None, "", f"cannot be read as text: {error}.")
+
+
+def _until_broken(source: Source, items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items until too many broken records follow each other: then the file is none of records."""
+    n_broken = 0
+    for item in items:
+        yield item
+        if not isinstance(item, Problem):
+            n_broken = 0
+        elif item.weight is Weight.BROKEN:
+            n_broken += 1
+        if n_broken >= MOST_BROKEN:
+            reason = f"{MOST_BROKEN:,} broken records follow each other; the rest was left unread."
+            yield Problem(source.name, item.line, "", reason)
+            return
 
 
 def _stream_zip(source: Source, intake: Intake) -> Iterator[Item]:
@@ -158,8 +174,8 @@ def read_file(
 
 def collect_items(name: str, items: Iterable[Item], *, known: Known | None = None) -> ReadResult:
     """Collect the items of a reader, without duplicates."""
-    studies: dict[str, StudyDraft] = {}
-    taken: dict[tuple[str, str], StudyDraft] = {}
+    studies: list[StudyDraft] = []
+    collector = Collector(known)
     passages: list[AddedPassages] = []
     notices: list[NoticeDraft] = []
     problems: list[Problem] = []
@@ -174,19 +190,39 @@ def collect_items(name: str, items: Iterable[Item], *, known: Known | None = Non
                 passages.append(item)
             case SheetRow():
                 if first := rows.get(item.study_id):
-                    reason = f"{item.study_id} has a row already, line {first.line}; this one was left out."
-                    problems.append(item.problem("study_id", reason, Weight.BROKEN))
+                    problems.append(item.twin_problem(first))
                 else:
                     rows[item.study_id] = item
             case StudyDraft():
-                found = [*_duplicate_problems(item, taken), *(_unknown(item, known) if known else ())]
+                found = collector.problems_of(item)
                 problems += found
-                if not found:
-                    studies[item.study_id] = item
-                    taken |= dict.fromkeys(item.identities(), item)
-    return ReadResult(
-        name, tuple(studies.values()), tuple(passages), tuple(notices), tuple(problems), tuple(rows.values())
-    )
+                studies += [item] if not found else []
+    return ReadResult(name, tuple(studies), tuple(passages), tuple(notices), tuple(problems), tuple(rows.values()))
+
+
+class Collector:
+    """The identities of the studies of a file, so that each of them comes once and in an existing collection."""
+
+    def __init__(self, known: Known | None = None) -> None:
+        self._known = known
+        self._taken: dict[tuple[str, str], tuple[str, int | None, int]] = {}
+
+    def problems_of(self, draft: StudyDraft) -> list[Problem]:
+        """Return why a study of the file cannot come in; remember it when there is nothing."""
+        found = [*self._duplicates(draft), *(_unknown(draft, self._known) if self._known else ())]
+        if not found:
+            self._taken |= dict.fromkeys(draft.identities(), (draft.origin, draft.line, hash(draft)))
+        return found
+
+    def _duplicates(self, draft: StudyDraft) -> Iterator[Problem]:
+        """Yield the problem of a duplicate draft; an exact copy, where nothing is lost, is only reported."""
+        for name, value in draft.identities():
+            if first := self._taken.get((name, value)):
+                origin, line, content = first
+                what = "the same record stands" if name == "study_id" else f"{value} stands"
+                found = draft.problem(name, f"{what} in {origin}, line {line}, already; this one was left out.")
+                yield replace(found, weight=Weight.REPORTED) if content == hash(draft) else found
+                return
 
 
 def name_of(source: Source) -> str:
@@ -214,17 +250,6 @@ def source_of(path: Path, *, name: str = "") -> Source:
 def with_collection(studies: Iterable[StudyDraft], collection: str) -> tuple[StudyDraft, ...]:
     """Put the drafts without a collection into this one."""
     return tuple(draft if draft.collection else replace(draft, collection=collection) for draft in studies)
-
-
-def _duplicate_problems(draft: StudyDraft, taken: dict[tuple[str, str], StudyDraft]) -> Iterator[Problem]:
-    """Yield the problems of duplicate drafts; an exact copy, where nothing is lost, is only reported."""
-    for name, value in draft.identities():
-        if other := taken.get((name, value)):
-            is_same = replace(draft, origin=other.origin, line=other.line) == other
-            what = "the same record stands" if name == "study_id" else f"{value} stands"
-            found = draft.problem(name, f"{what} in {other.origin}, line {other.line}, already; this one was left out.")
-            yield replace(found, weight=Weight.REPORTED) if is_same else found
-            return
 
 
 def _unknown(draft: StudyDraft, known: Known) -> Iterator[Problem]:

@@ -7,14 +7,17 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from corpus_app.sources.files import Refused
 
-MAX_BYTES = 50_000_000  # ten thousand records with abstracts have about 20 MB
+MAX_BYTES = 200_000_000  # a hundred thousand records with abstracts have about 150 MB
+MAX_WHOLE = 50_000_000  # of a format that is parsed as a whole, which takes many times that in memory
+MAX_RATIO = 200  # text packs to a tenth; a bomb to a thousandth
+HARMLESS_BYTES = 1_000_000  # a small file may pack as well as it likes
 MAX_LINE = 1_000_000  # characters; the longest line of a real exporter (an abstract) has some thousands
 _CHUNK = 65_536
 _DECLARED = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*%\s*Encoding:\s*([A-Za-z0-9_.-]{1,30})", re.IGNORECASE)
@@ -35,6 +38,8 @@ class Source:
 
     name: str
     content: bytes | Path
+    on_read: Callable[[float], None] | None = field(default=None, compare=False)
+    """Called while the file is read, with the part of it that has been read, from 0 to 1."""
 
     @property
     def size(self) -> int:
@@ -45,12 +50,17 @@ class Source:
         try:
             if self.size > MAX_BYTES:
                 raise Refused(too_large())
-            stream: BinaryIO = io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb")
+            stored: BinaryIO = io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb")
         except OSError as error:
             raise Refused(f"cannot be read: {error.strerror or error}.") from None
-        is_packed = stream.read(2) == b"\x1f\x8b"
-        stream.seek(0)
-        return cast(BinaryIO, Limited(gzip.GzipFile(fileobj=stream) if is_packed else stream))
+        is_packed = stored.read(2) == b"\x1f\x8b"
+        stored.seek(0)
+        unpacked = gzip.GzipFile(fileobj=stored) if is_packed else stored
+        limit = min(MAX_BYTES, max(HARMLESS_BYTES, MAX_RATIO * self.size)) if is_packed else MAX_BYTES
+        if self.on_read is None:
+            return cast(BinaryIO, Limited(unpacked, limit))
+        tell, size = self.on_read, self.size or 1
+        return cast(BinaryIO, Limited(unpacked, limit, on_read=lambda: tell(min(1.0, stored.tell() / size))))
 
     def head(self, size: int = 8192) -> bytes:
         """Return the first bytes, to detect the format."""
@@ -61,9 +71,12 @@ class Source:
 class Limited(io.RawIOBase):
     """A stream that raises Refused after a number of unpacked bytes."""
 
-    def __init__(self, stream: io.IOBase | BinaryIO, limit: int = MAX_BYTES) -> None:
+    def __init__(
+        self, stream: io.IOBase | BinaryIO, limit: int = MAX_BYTES, *, on_read: Callable[[], None] = lambda: None
+    ) -> None:
         self._stream = cast(BinaryIO, stream)
-        self._left = limit
+        self._left = self._limit = limit
+        self._on_read = on_read
 
     def readable(self) -> bool:
         return True
@@ -75,8 +88,9 @@ class Limited(io.RawIOBase):
             raise Refused(f"is a damaged gzip file: {error}.") from None
         self._left -= len(block)
         if self._left < 0:
-            raise Refused(too_large())
+            raise Refused(too_large(self._limit))
         buffer[: len(block)] = block
+        self._on_read()
         return len(block)
 
     def close(self) -> None:
@@ -84,7 +98,9 @@ class Limited(io.RawIOBase):
         super().close()
 
 
-def too_large() -> str:
+def too_large(limit: int = MAX_BYTES) -> str:
+    if limit < MAX_BYTES:
+        return f"unpacks to more than {MAX_RATIO} times its size."
     return f"is larger than {MAX_BYTES // 1_000_000} MB; split it."
 
 
@@ -114,7 +130,7 @@ def encoding_of(source: Source) -> Encoding:
             return Encoding("utf-8-sig")
         wrong = "says that it is UTF-8 and is not" if codec else "is not UTF-8"
         return _guessed(source, f"{wrong} ({fault[1]}, line {fault[0]})")
-    if fault is None and not _is_ascii(source):
+    if fault is None and not is_ascii(source):
         return Encoding("utf-8-sig", f"says that it is {named}, but it is UTF-8, and was read so.")
     _check(source, codec)
     return Encoding(codec)
@@ -168,7 +184,8 @@ def _fault(source: Source, codec: str) -> tuple[int, str] | None:
                 return None
 
 
-def _is_ascii(source: Source) -> bool:
+def is_ascii(source: Source) -> bool:
+    """Return whether a file holds nothing but ASCII, not even a byte order mark."""
     with source.open() as stream:
         return all(block.isascii() for block in iter(lambda: stream.read(_CHUNK), b""))
 
@@ -188,5 +205,8 @@ def lines_of(source: Source, encoding: Encoding) -> Iterator[tuple[int, str]]:
 
 
 def text_of(source: Source, encoding: Encoding) -> str:
+    """Return a whole text. Raises Refused when it is too large to be read at once."""
+    if source.size > MAX_WHOLE:
+        raise Refused(f"is larger than {MAX_WHOLE // 1_000_000} MB, the most for this format; split it.")
     with source.open() as stream:
         return stream.read().decode(encoding.codec).replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")

@@ -1,40 +1,20 @@
-"""Read JATS XML (PMC, PLOS, eLife): the bibliography, and the text by section and paragraph.
-
-Tables, figures, displayed formulas, references, footnotes and boilerplate are left out, and their numbers reported.
-"""
+"""Read JATS XML (PMC, PLOS, eLife): the bibliography, and the text by section and paragraph."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 from common.dois import find_doi
-from corpus_app.passages import SectionText
-from corpus_app.records import Notice, Section
+from corpus_app.records import Notice
 from corpus_app.sources.bibliography import Intake, Item, Record, drafted, items_of
 from corpus_app.sources.drafts import Problem
-from corpus_app.sources.headings import is_boilerplate, section_of
 from corpus_app.sources.intake import Source
-from corpus_app.sources.markup import HOLE, lowered, raised
+from corpus_app.sources.jats_text import Article, article_of, plain
 from corpus_app.sources.trees import Node, elements
 
 ROOTS = frozenset({"article", "pmc-articleset"})
 
-# What is left out wherever it stands, and how it is called when it is told.
-_LEFT_OUT = {
-    "table-wrap": "tables", "table-wrap-group": "tables", "table": "tables", "fig": "figures", "fig-group": "figures",
-    "graphic": "figures", "media": "figures", "disp-formula": "displayed formulas",
-    "disp-formula-group": "displayed formulas",
-    "fn": "footnotes", "fn-group": "footnotes", "ref-list": "reference lists", "supplementary-material": "supplements",
-    "glossary": "glossaries", "def-list": "glossaries", "ack": "acknowledgements", "code": "listings",
-    "preformat": "listings",
-}  # fmt: skip
-_SILENT = frozenset(
-    "label object-id tex-math private-char inline-supplementary-material permissions floats-group annotation".split()
-)
-_PARAGRAPHS = frozenset("p disp-quote boxed-text list statement verse-group speech attrib".split())
 _NOTICES = {
     "retraction": Notice.RETRACTED, "retracted-article": Notice.RETRACTED, "correction": Notice.CORRECTED,
     "corrected-article": Notice.CORRECTED, "erratum": Notice.CORRECTED,
@@ -46,30 +26,6 @@ _NO_STUDY = frozenset(
     "abstract "
     "meeting-report product-review reply other in-brief oration collection".split()
 )
-
-
-_OPENING = frozenset({Section.INTRODUCTION, Section.BACKGROUND, Section.ABSTRACT})
-_CLOSING = frozenset({Section.LIMITATIONS, Section.CONCLUSION, Section.PRACTICAL_APPLICATIONS})
-
-
-@dataclass(slots=True)
-class Article:
-    """The text of an article; offsets of its passages refer to `text`."""
-
-    sections: list[SectionText] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
-    unplaced: list[str] = field(default_factory=list)
-    """Headings that name no section of ours: their text went by the headings around them, or to the results."""
-    at: int = 0
-
-    @property
-    def text(self) -> str:
-        return "\n\n".join(part.text for part in self.sections)
-
-    def add(self, section: Section, heading: str, paragraphs: list[str]) -> None:
-        if text := "\n\n".join(paragraph for paragraph in paragraphs if paragraph):
-            self.sections.append(SectionText(section, heading, text, self.at))
-            self.at += len(text) + 2
 
 
 def items(source: Source, intake: Intake) -> Iterator[Item]:
@@ -87,14 +43,7 @@ def read_article(root: Node, file: str) -> tuple[Record, Article]:
     record = Record(file, root.line, kinds=[root.get("article-type")])
     meta = root.find("front/article-meta") or Node("article-meta", {}, root.line)
     _bibliography(record, root, meta)
-    article = Article()
-    for abstract in meta.all("abstract"):
-        _read_abstract(abstract, article)
-    if body := root.find("body"):
-        _Body(article).read(body)
-    for back in root.all("back"):
-        for part in back:
-            article.left_out[_LEFT_OUT.get(part.tag, "parts after the text")] += part.tag != "title"
+    article = article_of(root)
     record.passages = drafted(article.sections)
     _report_omissions(record, root, article)
     return record, article
@@ -217,162 +166,3 @@ def _report_omissions(record: Record, root: Node, article: Article) -> None:
         )
     if not article.sections:
         record.report("passages", "there is no text in it that could become passages.")
-
-
-# --- Text -------------------------------------------------------------------------------------------------------------
-
-
-def _read_abstract(abstract: Node, article: Article) -> None:
-    kind = abstract.get("abstract-type")
-    if kind in {"graphical", "toc", "teaser", "web-summary", "key-points", "precis"}:
-        article.left_out["further abstracts"] += 1
-        return
-    name = abstract.text("title") or "Abstract"
-    paragraphs: list[str] = []
-    for part in abstract:
-        if part.tag == "sec":
-            article.add(Section.ABSTRACT, name, paragraphs)
-            paragraphs = []
-            heading = part.text("title")
-            if is_boilerplate(heading):
-                article.left_out["parts without findings"] += 1
-                continue
-            article.add(
-                section_of(heading) or Section.ABSTRACT,
-                f"{name} > {heading.rstrip(':. ')}",
-                [*_paragraphs(part, article)],
-            )
-        elif part.tag in _PARAGRAPHS:
-            paragraphs += _paragraphs(Node("sec", {}, part.line, [part]), article)
-    article.add(Section.ABSTRACT, name, paragraphs)
-
-
-@dataclass(slots=True)
-class _Body:
-    article: Article
-
-    def read(self, body: Node) -> None:
-        self.level(body, (), None)
-
-    def level(self, node: Node, headings: tuple[str, ...], section: Section | None) -> None:
-        """Add the text of a part and its subparts; one without a section heading belongs to the enclosing section."""
-        paragraphs = [*_paragraphs(node, self.article)]
-        if paragraphs and section is None:
-            self.article.unplaced += headings[-1:]
-        self.article.add(
-            section or (Section.RESULTS if headings else Section.INTRODUCTION), " > ".join(headings), paragraphs
-        )
-        for part in node.all("sec"):
-            heading = part.text("title").rstrip(":. ")
-            if is_boilerplate(heading) or part.get("sec-type") in {
-                "supplementary-material",
-                "display-objects",
-                "additional-information",
-            }:
-                self.article.left_out["parts without findings"] += 1
-                continue
-            self.level(
-                part,
-                (*headings, heading) if heading else headings,
-                self.section(heading, part.get("sec-type"), section),
-            )
-
-    def section(self, heading: str, kind: str, outer: Section | None) -> Section | None:
-        own = section_of(heading, kind)
-        if own is None or outer is None:
-            return own or outer
-        # "Participants" inside the results belongs to the results; limitations and conclusions are sections anywhere.
-        return own if outer in _OPENING or own in _CLOSING else outer
-
-
-def _paragraphs(node: Node, article: Article) -> Iterator[str]:
-    """Yield the paragraphs directly in a part, in order, with list items and boxed text."""
-    for part in node:
-        if part.tag in {"sec", "title", "label"}:
-            continue
-        if part.tag in _LEFT_OUT:
-            article.left_out[_LEFT_OUT[part.tag]] += 1
-        elif part.tag == "list":
-            for item in part.all("list-item"):
-                yield from _paragraphs(item, article)
-        elif part.tag in {"disp-quote", "boxed-text", "statement", "speech", "verse-group"}:
-            yield from _paragraphs(part, article)
-            for inner in part.all("sec"):
-                yield from _paragraphs(inner, article)
-        elif part.tag in _PARAGRAPHS:
-            yield from _split_paragraph(part, article)
-
-
-def _split_paragraph(node: Node, article: Article) -> Iterator[str]:
-    """Split a paragraph at lists inside it, and count what is left out."""
-    held: list[str | Node] = []
-    for part in node.parts:
-        if isinstance(part, Node) and part.tag in {"list", "boxed-text", "disp-quote"}:
-            if words := _words(held, article):
-                yield words
-            held = []
-            yield from _paragraphs(Node("p", {}, part.line, [part]), article)
-        else:
-            held.append(part)
-    if words := _words(held, article):
-        yield words
-
-
-def plain(node: Node) -> str:
-    return _words(node.parts, Article())
-
-
-def _words(parts: list[str | Node], article: Article) -> str:
-    run = _Run(article)
-    run.read(parts)
-    return _EMPTY_BRACKETS.sub("", " ".join("".join(run.words).split()))
-
-
-_EMPTY_BRACKETS = re.compile(r" ?[(\[][\s,;–-]*[)\]]")
-
-
-@dataclass(slots=True)
-class _Run:
-    """A builder of a paragraph's text."""
-
-    article: Article
-    words: list[str] = field(default_factory=list)
-
-    def read(self, parts: Sequence[str | Node]) -> None:
-        for part in parts:
-            if isinstance(part, str):
-                self.words.append(part)
-            elif part.tag in _LEFT_OUT:
-                self.article.left_out[_LEFT_OUT[part.tag]] += 1
-                self.words.append(" ")
-            elif part.tag not in _SILENT:
-                self.element(part)
-
-    def element(self, node: Node) -> None:
-        if node.tag == "sup":
-            self.raised(node.parts)
-        elif node.tag == "sub":
-            inner = _Run(self.article)
-            inner.read(node.parts)
-            self.words.append(lowered("".join(inner.words)))
-        elif node.tag in {"break", "hr", "mspace"}:
-            self.words.append(" ")
-        elif node.tag == "alternatives":
-            texts = [part for part in node if part.tag not in _SILENT | {"graphic", "inline-graphic", "media"}]
-            self.read(texts[:1] or [HOLE])
-        elif node.tag == "inline-graphic":
-            self.words.append(HOLE)
-        elif node.tag in {"msup", "msubsup"} and len([*node]) > 1:
-            *base, power = node
-            self.read([*base])
-            self.raised([power])
-        elif node.tag == "mfrac" and len([*node]) == 2:
-            over, under = node
-            self.read([over, "/", under])
-        else:
-            self.read(node.parts)
-
-    def raised(self, parts: Sequence[str | Node]) -> None:
-        inner = _Run(self.article)
-        inner.read(parts)
-        self.words.append(raised("".join(inner.words)))

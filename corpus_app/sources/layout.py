@@ -54,6 +54,7 @@ STUDY_KEYS = (
     "takeaway",
     "asked_as",
     "findings",
+    "risk_of_bias",
     "licence",
     "curator_notes",
     "labels",
@@ -70,10 +71,16 @@ REQUIRED_KEYS = ("study_id", "title", "authors", "design", "peer_reviewed", "col
 POPULATION_KEYS = ("description", "training_status", "age_group", "sex")
 DURATION_KEYS = ("min", "max")
 FINDING_SAID = ("intervention", "comparator", "outcome", "direction", "statement")
-FINDING_KEYS = (*FINDING_SAID, "plain", "lean", "unconfirmed", "asked_as")
+FINDING_KEYS = (*FINDING_SAID, "plain", "lean", "unconfirmed", "asked_as", "effect")
 FINDING_REQUIRED = ("intervention", "outcome", "direction", "statement")
-PASSAGE_KEYS = ("section", "text", "page", "kind", "asked_as")
+EFFECT_KEYS = ("measure", "value", "lower", "upper", "level", "unit")
+BIAS_KEYS = ("tool", "domains", "overall", "reason")
+DOMAIN_KEYS = ("domain", "judgement", "reason")
+PASSAGE_KEYS = ("section", "text", "page", "kind", "heading", "cites", "asked_as")
 PASSAGE_REQUIRED = ("section", "text")
+CITED_KEYS = ("at", "reference", "label", "doi", "pmid")
+CITED_REQUIRED = ("at", "reference")
 CONCEPT_KEYS = ("id", "name", "kind", "aliases", "definition", "collections", "wanted")
 RELATION_KEYS = ("source", "relation", "target", "studies")
+CERTAINTY_KEYS = ("intervention", "outcome", "age_group", "training_status", "sex", "level", "reasons")
 COLLECTION_KEYS = ("id", "name", "description", "keywords")

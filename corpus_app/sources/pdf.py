@@ -14,6 +14,7 @@ from pathlib import Path
 
 from corpus_app.sources.files import Refused
 from corpus_app.sources.intake import Source
+from corpus_app.sources.pdf_layout import joined_pages, read_pages
 
 MAX_PAGES = 60
 MAX_SECONDS = 20
@@ -26,10 +27,18 @@ _WORKER = Path(__file__).with_name("pdf_worker.py")
 @dataclass(frozen=True, slots=True)
 class PdfText:
     pages: tuple[str, ...]
-    """The text of each page, in the order of the file."""
+    """The text of each page, column by column, in the order of the file."""
     title: str
     left_out: int
     """Pages beyond the limit."""
+    running_heads: tuple[str, ...] = ()
+    """Lines of the page's edge that were left out, page numbers too, each once."""
+    citation_marks: tuple[str, ...] = ()
+    """Numbers of references that were left out, each once."""
+
+    @property
+    def text(self) -> str:
+        return joined_pages(self.pages)
 
 
 def text_of_pdf(source: Source, *, seconds: float = MAX_SECONDS) -> PdfText:
@@ -59,4 +68,11 @@ def text_of_pdf(source: Source, *, seconds: float = MAX_SECONDS) -> PdfText:
         raise Refused("cannot be read within the memory that a PDF is given; paste its text by hand.") from None
     if "error" in reply:
         raise Refused(reply["error"])
-    return PdfText(tuple(reply["pages"]), reply["title"], reply["left_out"])
+    found = read_pages(reply["pages"], reply["widths"])
+    return PdfText(
+        pages=found.pages,
+        title=reply["title"],
+        left_out=reply["left_out"],
+        running_heads=found.running_heads,
+        citation_marks=found.citation_marks,
+    )

@@ -8,7 +8,7 @@ from corpus_app.records import Notice
 from corpus_app.sources.bibliography import Intake, Item, Record, items_of
 from corpus_app.sources.drafts import Problem
 from corpus_app.sources.intake import Source
-from corpus_app.sources.jats import plain
+from corpus_app.sources.jats_text import plain
 from corpus_app.sources.tagged import mark_by_kind, set_reviewed
 from corpus_app.sources.trees import Node, elements
 

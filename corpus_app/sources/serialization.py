@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from corpus_app.appraisal import Effect, EffectMeasure, bias_from_json
 from corpus_app.records import (
     AgeGroup,
+    CitedWork,
     Design,
     Direction,
     Lean,
@@ -51,9 +53,10 @@ def study_draft(values: Mapping[str, Any]) -> StudyDraft:
     kept["columns"] = None if kept["columns"] is None else tuple(kept["columns"])
     kept["passages"] = tuple(_passage(row) for row in kept["passages"])
     kept["findings"] = tuple(
-        FindingDraft(**{**row, "direction": Direction(row["direction"]), "lean": _lean(row)})
+        FindingDraft(**{**row, "direction": Direction(row["direction"]), "lean": _lean(row), "effect": _effect(row)})
         for row in kept["findings"]
     )
+    kept["risk_of_bias"] = bias_from_json(kept.get("risk_of_bias"))
     return StudyDraft(**kept)
 
 
@@ -78,5 +81,12 @@ def _lean(values: Mapping[str, Any]) -> Lean | None:
     return Lean(lean) if lean else None
 
 
+def _effect(values: Mapping[str, Any]) -> Effect | None:
+    effect = values.get("effect")
+    return Effect(**{**effect, "measure": EffectMeasure(effect["measure"])}) if effect else None
+
+
 def _passage(values: Mapping[str, Any]) -> PassageDraft:
-    return PassageDraft(**{**values, "section": Section(values["section"]), "kind": PassageKind(values["kind"])})
+    cited = tuple(CitedWork(**work) for work in values.get("cited", ()))  # absent in what an earlier version kept
+    choices = {"section": Section(values["section"]), "kind": PassageKind(values["kind"])}
+    return PassageDraft(**{**values, **choices, "cited": cited})

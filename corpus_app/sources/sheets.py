@@ -10,7 +10,7 @@ from corpus_app.sources.bibliography import Intake, Item, encoding_note
 from corpus_app.sources.citing import spreadsheet
 from corpus_app.sources.drafts import Known, Problem, SheetRow, StudyDraft, Weight
 from corpus_app.sources.files import Refused
-from corpus_app.sources.intake import Source, encoding_of
+from corpus_app.sources.intake import Source, encoding_of, is_ascii
 from corpus_app.sources.studies import study_from
 from corpus_app.sources.tables import csv_rows, delimiter_of
 from corpus_app.sources.values import STUDY_ID, listed, plain_number, shown
@@ -72,7 +72,7 @@ def items(source: Source, intake: Intake) -> Iterator[Item | SheetRow]:
     if unknown := [name for name in names if name and name not in COLUMNS]:
         reason = f"the columns {shown(', '.join(unknown))} are not known and were left unread."
         yield Problem(source.name, line, "", reason, Weight.REPORTED)
-    is_lossy = not encoding.codec.startswith("utf")
+    is_lossy = not encoding.codec.startswith("utf") or is_ascii(source)
     for line, row in rows:
         if len(row) != len(names):
             reason = f"has {len(row)} cells; the first line names {len(names)}. Nothing of this row was read."

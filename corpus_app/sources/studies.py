@@ -14,6 +14,7 @@ from corpus_app.records import (
     ORDINARY_KINDS,
     QUESTION_LETTERS,
     AgeGroup,
+    CitedWork,
     Design,
     Direction,
     Lean,
@@ -24,10 +25,13 @@ from corpus_app.records import (
     Status,
     TrainingStatus,
 )
+from corpus_app.sources.appraisals import read_bias, read_effect
 from corpus_app.sources.drafts import FindingDraft, PassageDraft, Problem, StudyDraft
 from corpus_app.sources.fields import Fields
 from corpus_app.sources.files import Refused, line_numbers, line_of, read_object
 from corpus_app.sources.layout import (
+    CITED_KEYS,
+    CITED_REQUIRED,
     DURATION_KEYS,
     FINDING_KEYS,
     FINDING_REQUIRED,
@@ -96,6 +100,7 @@ def study_from(values: Mapping[str, Any]) -> tuple[StudyDraft | None, list[tuple
         takeaway=study.text("takeaway"),
         asked_as=_questions(study),
         findings=tuple(_finding(found) for found in study.objects("findings", FINDING_KEYS, FINDING_REQUIRED)),
+        risk_of_bias=read_bias(study),
         licence=study.line("licence", limit=200),
         curator_notes=study.text("curator_notes"),
         labels=study.lines("labels", limit=LABEL_LETTERS),
@@ -123,6 +128,8 @@ def _finding(found: Fields) -> FindingDraft:
         plain=found.text("plain") if "plain" in found.values else None,
         lean=found.choice("lean", Lean, Lean.UNCLEAR) if found.values.get("lean") is not None else None,
         is_unconfirmed=found.flag("unconfirmed") if "unconfirmed" in found.values else None,
+        effect=read_effect(found),
+        is_without_effect="effect" in found.values and found.values["effect"] is None,
     )
 
 
@@ -136,7 +143,19 @@ def _passage(found: Fields) -> PassageDraft:
         text=found.text("text", required=True),
         page=found.integer("page"),
         kind=_kind(found),
+        heading=found.line("heading", limit=1000),
         asked_as=_questions(found),
+        cited=tuple(map(_cited_work, found.objects("cites", CITED_KEYS, CITED_REQUIRED))),
+    )
+
+
+def _cited_work(found: Fields) -> CitedWork:
+    return CitedWork(
+        at=found.integer("at") or 0,
+        reference=found.line("reference", limit=200, required=True),
+        label=found.line("label", limit=200),
+        doi=found.line("doi", limit=255),
+        pmid=found.line("pmid", limit=20),
     )
 
 

@@ -371,7 +371,13 @@ def _passage(
     if kind not in ORDINARY_KINDS:
         yield Problem(file, line, "kind", f"is {shown(kind)}; it should be one of {', '.join(ORDINARY_KINDS)}.")
         return
-    draft = PassageDraft(section, text, int(page) if page.isdigit() else None, PassageKind(kind), named)
+    draft = PassageDraft(
+        section=section,
+        text=text,
+        page=int(page) if page.isdigit() else None,
+        kind=PassageKind(kind),
+        heading="" if named in set(Section) else named,
+    )
     groups.setdefault((study, doi, pmid), (line, []))[1].append(draft)
 
 

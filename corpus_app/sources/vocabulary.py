@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from corpus_app.records import Wanted
-from corpus_app.sources.drafts import CollectionDraft, ConceptDraft, Problem, RelationDraft, Vocabulary
+from corpus_app.sources.appraisals import read_certainty
+from corpus_app.sources.drafts import CertaintyDraft, CollectionDraft, ConceptDraft, Problem, RelationDraft, Vocabulary
 from corpus_app.sources.fields import Fields
 from corpus_app.sources.files import Refused, line_numbers, line_of, read_object
-from corpus_app.sources.layout import COLLECTION_KEYS, CONCEPT_KEYS, RELATION_KEYS
+from corpus_app.sources.layout import CERTAINTY_KEYS, COLLECTION_KEYS, CONCEPT_KEYS, RELATION_KEYS
 from corpus_app.sources.studies import slug
 from corpus_app.sources.values import SLUG, STUDY_ID, listed, shown
 
@@ -31,11 +32,12 @@ def vocabulary_from(values: Mapping[str, Any]) -> tuple[Vocabulary, list[tuple[s
     """Return the valid entries of concepts.json, and the problems of the others."""
     notes: list[tuple[str, str]] = []
     whole = Fields(values, "", notes)
-    whole.check_keys(("concepts", "relations", "collections"), ("concepts", "collections"))
+    whole.check_keys(("concepts", "relations", "collections", "certainties"), ("concepts", "collections"))
     collections = _collections(whole, notes)
     concepts = _concepts(whole, notes, {draft.slug for draft in collections})
     relations = _relations(whole, notes, {draft.concept_id for draft in concepts})
-    return Vocabulary(collections, concepts, relations, is_given=True), notes
+    certainties = _certainties(whole, notes, {draft.concept_id for draft in concepts})
+    return Vocabulary(collections, concepts, relations, certainties, is_given=True), notes
 
 
 def _collections(whole: Fields, notes: list[tuple[str, str]]) -> tuple[CollectionDraft, ...]:
@@ -112,4 +114,24 @@ def _relations(whole: Fields, notes: list[tuple[str, str]], ids: Collection[str]
             found.note("relation", f"{' '.join(triple)} stands twice; keep one.")
         if len(notes) == before:
             drafts[triple] = draft
+    return tuple(drafts.values())
+
+
+def _certainties(whole: Fields, notes: list[tuple[str, str]], ids: Collection[str]) -> tuple[CertaintyDraft, ...]:
+    drafts: dict[tuple[str, ...], CertaintyDraft] = {}
+    required = ("intervention", "outcome", "level", "reasons")
+    for found in whole.objects("certainties", CERTAINTY_KEYS, required):
+        before = len(notes)
+        draft = read_certainty(found)
+        for key, concept in (("intervention", draft.intervention), ("outcome", draft.outcome)):
+            if concept and concept not in ids:
+                found.note(key, f"{concept!r} is not a sound concept of this file.")
+        if draft.intervention == draft.outcome:
+            found.note("outcome", "is the intervention; a certainty is about two concepts.")
+        if not draft.reasons:
+            found.note("reasons", "is empty; say why.")
+        if draft.matter in drafts:
+            found.note("intervention", "stands twice with this outcome and people; keep one.")
+        if len(notes) == before:
+            drafts[draft.matter] = draft
     return tuple(drafts.values())

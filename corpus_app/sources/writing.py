@@ -7,11 +7,20 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from corpus_app.appraisal import bias_to_json, effect_to_json
 from corpus_app.records import Notice, PassageKind, Wanted, question_lines
-from corpus_app.sources.drafts import FindingDraft, PassageDraft, StudyDraft, Vocabulary
-from corpus_app.sources.layout import FINDING_SAID, MASTER_COLUMNS, RELATION_KEYS, REQUIRED_KEYS, STUDY_KEYS
+from corpus_app.sources.drafts import CertaintyDraft, FindingDraft, PassageDraft, StudyDraft, Vocabulary
+from corpus_app.sources.layout import (
+    CERTAINTY_KEYS,
+    FINDING_SAID,
+    MASTER_COLUMNS,
+    RELATION_KEYS,
+    REQUIRED_KEYS,
+    STUDY_KEYS,
+)
 from corpus_app.sources.values import safe_cell
 
 
@@ -36,6 +45,7 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
         },
         "asked_as": question_lines(draft.asked_as or ""),
         "findings": [_finding_values(finding) for finding in draft.findings],
+        "risk_of_bias": bias_to_json(draft.risk_of_bias),
         "passages": [_passage_values(passage) for passage in draft.passages],
         "notice": None if draft.notice is Notice.NONE else draft.notice,
     }
@@ -55,6 +65,7 @@ def _finding_values(finding: FindingDraft) -> dict[str, Any]:
         "lean": finding.lean,
         "unconfirmed": finding.is_unconfirmed,
         "asked_as": question_lines(finding.asked_as or ""),
+        "effect": finding.effect and effect_to_json(finding.effect),
     }
     return said | {key: value for key, value in beside.items() if value}
 
@@ -65,6 +76,10 @@ def _passage_values(passage: PassageDraft) -> dict[str, Any]:
         values["page"] = passage.page
     if passage.kind is not PassageKind.SUMMARY:
         values["kind"] = passage.kind
+    if passage.heading:
+        values["heading"] = passage.heading
+    if passage.cited:
+        values["cites"] = [{key: value for key, value in asdict(work).items() if value != ""} for work in passage.cited]
     if questions := question_lines(passage.asked_as or ""):
         values["asked_as"] = questions
     return values
@@ -118,9 +133,19 @@ def concepts_json(vocabulary: Vocabulary) -> bytes:
         {"id": draft.slug, "name": draft.name, "description": draft.description, "keywords": draft.keywords}
         for draft in vocabulary.collections
     ]
-    parts = {"concepts": concepts, "relations": relations, "collections": collections}
+    parts: dict[str, Sequence[Mapping[str, Any]]] = {
+        "concepts": concepts,
+        "relations": relations,
+        "collections": collections,
+    }
+    if vocabulary.certainties:
+        parts["certainties"] = [_certainty_values(draft) for draft in vocabulary.certainties]
     body = ",\n".join(f'"{name}": {_one_a_line(objects)}' for name, objects in parts.items())
     return f"{{\n{body}\n}}\n".encode()
+
+
+def _certainty_values(draft: CertaintyDraft) -> dict[str, Any]:
+    return {key: value for key in CERTAINTY_KEYS if (value := getattr(draft, key))}
 
 
 def _one_a_line(objects: Sequence[Mapping[str, Any]]) -> str:

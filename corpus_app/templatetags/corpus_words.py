@@ -14,6 +14,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as N_
 
+from corpus_app.appraisal import Effect, RiskOfBias
+
 register = template.Library()
 
 DOI = re.compile(r"10\.\d{4,9}/\S+")
@@ -45,6 +47,27 @@ DESIGNS = {
     "preprint": N_("preprint"),
     "other": N_("other publication"),
 }
+MEASURES = {
+    "standardised_mean_difference": N_("standardised mean difference"),
+    "mean_difference": N_("mean difference"),
+    "percent_change": N_("change in percent"),
+    "risk_ratio": N_("risk ratio"),
+    "odds_ratio": N_("odds ratio"),
+    "hazard_ratio": N_("hazard ratio"),
+    "rate_ratio": N_("rate ratio"),
+    "risk_difference": N_("risk difference"),
+    "correlation": N_("correlation"),
+}
+BIAS_JUDGEMENTS = {
+    "low": N_("low"),
+    "some_concerns": N_("some concerns"),
+    "moderate": N_("moderate"),
+    "no_information": N_("not clear"),
+    "high": N_("high"),
+    "serious": N_("serious"),
+    "critical": N_("critical"),
+}
+BIAS_TOOLS = {"rob_2": "RoB 2", "robins_i": "ROBINS-I"}
 SECTIONS = {
     "abstract": N_("abstract"),
     "introduction": N_("introduction"),
@@ -56,7 +79,7 @@ SECTIONS = {
     "limitations": N_("limitations"),
     "practical_applications": N_("practical advice"),
 }
-KINDS = {"summary": N_("Curator’s summary"), "excerpt": N_("Source’s words")}
+KINDS = {"summary": N_("Curator’s summary"), "excerpt": N_("Source’s words"), "table": N_("Source’s table")}
 NOTICES = {
     "retracted": N_("Retracted"),
     "corrected": N_("Corrected"),
@@ -298,3 +321,25 @@ def web_address(url: object) -> str:
     except ValueError:
         return ""
     return text if parts.scheme in {"http", "https"} and parts.netloc else ""
+
+
+@register.filter
+def effect_words(effect: Effect) -> str:
+    """Return the measure, value and interval of an effect in a line."""
+    measure = gettext(MEASURES[effect.measure])
+    size = f"{measure} {_figure(effect.value)} {effect.unit}".strip()
+    if effect.lower is None or effect.upper is None:
+        return size
+    bounds = {"level": _figure(effect.level), "lower": _figure(effect.lower), "upper": _figure(effect.upper)}
+    return f"{size} ({gettext('%(level)s%% interval from %(lower)s to %(upper)s') % bounds})"
+
+
+def _figure(value: float) -> str:
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+
+
+@register.filter
+def bias_words(bias: RiskOfBias) -> str:
+    """Return the overall judgement of a study's risk of bias, with the tool."""
+    judgement = gettext(BIAS_JUDGEMENTS[bias.judgement])
+    return f"{judgement} ({BIAS_TOOLS[bias.tool]})" if bias.tool in BIAS_TOOLS else judgement

@@ -95,4 +95,6 @@ def _read_facts() -> CorpusFacts:
         sizes={r.study_id: StudySize(r.participants, r.included_studies) for r in references},
         vocabulary=search.vocabulary(),
         changed_at=search.corpus_changed_at(),
+        biases={r.study_id: r.risk_of_bias for r in references if r.risk_of_bias},
+        certainties=search.certainties(),
     )

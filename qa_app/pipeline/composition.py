@@ -80,7 +80,8 @@ def compose(
     if leader is None:
         return None
     own = [q for q in ordinary if q.study_id == leader]
-    leading = [q for q in plain if q.study_id == leader] or _readable(own, mode) or own
+    prose = [q for q in own if not q.is_row] or own
+    leading = [q for q in plain if q.study_id == leader] or _readable(prose, mode) or prose
     headline = max(leading, key=lambda q: (relevance(q, context, policy), -q.passage.passage_id))
     summary = select(
         plain,

@@ -94,14 +94,28 @@ def gather(
     )
     weights = {study.study_id: agreement.weigh(study) for study in quoted}
     missing = missing_parts(query, texts, quoted, retrieved.idf, lambda stem: retrieved.is_unknown(stem, cited), policy)
-    level = strength.grade(quoted, matter, query.population, sizes=facts.sizes, is_partial=bool(missing))
     return Gathered(
         evidence=chosen,
         composition=composed,
         findings=matter,
         missing=missing,
         is_conflicting=agreement.is_conflicting(matter, weights),
-        strength=level,
+        strength=_strength(query, facts, quoted, matter, is_partial=bool(missing)),
+    )
+
+
+def _strength(
+    query: Query, facts: CorpusFacts, cited: Sequence[Study], matter: Sequence[Finding], *, is_partial: bool
+) -> EvidenceStrength:
+    """Return the curators' judgement where the question is about just what they judged and a cited study is too.
+
+    Elsewhere, grade the cited studies.
+    """
+    certainty = None if is_partial else strength.find_certainty(facts.certainties, query)
+    if certainty and any({certainty.intervention, certainty.outcome} <= set(study.concepts) for study in cited):
+        return strength.judged(certainty, cited)
+    return strength.grade(
+        cited, matter, query.population, sizes=facts.sizes, biases=facts.biases, is_partial=is_partial
     )
 
 

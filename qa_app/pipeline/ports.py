@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from corpus_app.records import Collection, Concept, Finding, Found, Passage, Study, StudyScores
+from corpus_app.appraisal import RiskOfBias
+from corpus_app.records import Certainty, Collection, Concept, Finding, Found, Passage, Study, StudyScores
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.policy import Policy
@@ -44,6 +45,9 @@ class CorpusFacts:
     sizes: Mapping[str, StudySize]
     vocabulary: Mapping[str, int]
     changed_at: datetime | None
+    biases: Mapping[str, RiskOfBias] = field(default_factory=dict)
+    """Of the published studies that were assessed, by study id."""
+    certainties: tuple[Certainty, ...] = ()
 
 
 class Corpus(Protocol):

@@ -40,6 +40,10 @@ class Quotation:
         return self.passage.kind is PassageKind.PLAIN
 
     @property
+    def is_row(self) -> bool:
+        return self.passage.kind is PassageKind.TABLE
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         text, spans = self.passage.text, self.passage.sentences[self.first : self.last + 1]
         return tuple(text[span.start : span.end] for span in spans)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
+from corpus_app.appraisal import CertaintyLevel
 from corpus_app.records import Concept, Finding, Found, Hit, Leg, Passage, Study
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
@@ -306,15 +307,6 @@ class Headline:
     studies_without_difference: int | None = None
 
 
-class StrengthLevel(StrEnum):
-    """The certainty of a body of evidence, graded in the manner of GRADE."""
-
-    HIGH = "high"
-    MODERATE = "moderate"
-    LOW = "low"
-    VERY_LOW = "very_low"
-
-
 @dataclass(frozen=True, slots=True)
 class StrengthReason:
     """One reason for a level of evidence: `code` names the row of the table, `text` says it to a reader."""
@@ -327,7 +319,7 @@ class StrengthReason:
 class EvidenceStrength:
     """The strength of the cited studies as evidence, apart from how well they match the question."""
 
-    level: StrengthLevel
+    level: CertaintyLevel
     reasons: tuple[StrengthReason, ...]
 
 

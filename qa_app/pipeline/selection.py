@@ -21,6 +21,8 @@ ROLES: Mapping[Section, float] = {
     Section.INTRODUCTION: 0.2,
 }  # fmt: skip
 """Chance that a section states findings, 0 to 1: a judgement, used where a sentence has no rhetorical role."""
+ROW_ROLE = 0.3
+"""Role of a row of a table: figures without a statement."""
 ROLE_VALUES: Mapping[str, float] = {
     "result": 1.0,
     "conclusion": 1.0,
@@ -73,6 +75,8 @@ def relevance(option: Quotation, context: SelectionContext, policy: Policy) -> f
     role = ROLE_VALUES.get(sentence.role, ROLES[section])
     if section in context.query.sections:
         role = 1.0
+    if option.is_row:
+        role = min(role, ROW_ROLE)
     score = option.cosine(context.vector)
     score += policy.passage_weight * context.passage_cosines.get(option.passage.passage_id, 0.0)
     score += policy.term_weight * _share(option.terms, context.idf)

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
+from types import MappingProxyType
 
-from corpus_app.records import AgeGroup, Design, Finding, Lean, Notice, Sex, Study, TrainingStatus
+from corpus_app.appraisal import BiasJudgement, CertaintyLevel, RiskOfBias
+from corpus_app.records import AgeGroup, Certainty, Design, Finding, Lean, Notice, Sex, Study, TrainingStatus
 from qa_app.pipeline.agreement import REVIEWS, is_conflicting, weigh
-from qa_app.pipeline.query import Population
-from qa_app.pipeline.records import EvidenceStrength, StrengthLevel, StrengthReason
+from qa_app.pipeline.query import Population, Query
+from qa_app.pipeline.records import EvidenceStrength, StrengthReason
 
-LEVELS = (StrengthLevel.VERY_LOW, StrengthLevel.LOW, StrengthLevel.MODERATE, StrengthLevel.HIGH)
+LEVELS = (CertaintyLevel.VERY_LOW, CertaintyLevel.LOW, CertaintyLevel.MODERATE, CertaintyLevel.HIGH)
 FEW_STUDIES = 5  # fewer trials than this are few; a judgement
 FEW_PARTICIPANTS = 400  # the optimal information size for continuous outcomes: Guyatt 2011, J Clin Epidemiol 64:1283
+MOST = 0.5  # share of the evidence at risk of bias that lowers the grade; a judgement
+SEVERE_DOMAINS = 3  # of the five of RoB 2: at high risk in so many, a trial is at very high risk; a judgement
+NO_BIASES: Mapping[str, RiskOfBias] = MappingProxyType({})
 TRIALS = frozenset({Design.RANDOMIZED_CONTROLLED_TRIAL, Design.CROSSOVER_TRIAL})
-START: Mapping[Design, tuple[StrengthLevel, str]] = {
-    Design.META_ANALYSIS: (StrengthLevel.HIGH, "a meta-analysis"),
-    Design.SYSTEMATIC_REVIEW: (StrengthLevel.HIGH, "a systematic review"),
-    Design.UMBRELLA_REVIEW: (StrengthLevel.HIGH, "a review of reviews"),
-    Design.RANDOMIZED_CONTROLLED_TRIAL: (StrengthLevel.HIGH, "a randomised trial"),
-    Design.CROSSOVER_TRIAL: (StrengthLevel.HIGH, "a crossover trial"),
-    Design.NONRANDOMIZED_TRIAL: (StrengthLevel.LOW, "a trial without randomisation"),
-    Design.COHORT_STUDY: (StrengthLevel.LOW, "a cohort study"),
-    Design.SCOPING_REVIEW: (StrengthLevel.LOW, "a scoping review"),
-    Design.NARRATIVE_REVIEW: (StrengthLevel.LOW, "a narrative review"),
-    Design.POSITION_STAND: (StrengthLevel.LOW, "a position statement"),
-    Design.GUIDELINE: (StrengthLevel.LOW, "a guideline"),
-    Design.CROSS_SECTIONAL_STUDY: (StrengthLevel.VERY_LOW, "a survey at one point in time"),
-    Design.THESIS: (StrengthLevel.VERY_LOW, "a thesis"),
-    Design.PREPRINT: (StrengthLevel.VERY_LOW, "a preprint"),
-    Design.OTHER: (StrengthLevel.VERY_LOW, "a source without a recorded study design"),
+START: Mapping[Design, tuple[CertaintyLevel, str]] = {
+    Design.META_ANALYSIS: (CertaintyLevel.HIGH, "a meta-analysis"),
+    Design.SYSTEMATIC_REVIEW: (CertaintyLevel.HIGH, "a systematic review"),
+    Design.UMBRELLA_REVIEW: (CertaintyLevel.HIGH, "a review of reviews"),
+    Design.RANDOMIZED_CONTROLLED_TRIAL: (CertaintyLevel.HIGH, "a randomised trial"),
+    Design.CROSSOVER_TRIAL: (CertaintyLevel.HIGH, "a crossover trial"),
+    Design.NONRANDOMIZED_TRIAL: (CertaintyLevel.LOW, "a trial without randomisation"),
+    Design.COHORT_STUDY: (CertaintyLevel.LOW, "a cohort study"),
+    Design.SCOPING_REVIEW: (CertaintyLevel.LOW, "a scoping review"),
+    Design.NARRATIVE_REVIEW: (CertaintyLevel.LOW, "a narrative review"),
+    Design.POSITION_STAND: (CertaintyLevel.LOW, "a position statement"),
+    Design.GUIDELINE: (CertaintyLevel.LOW, "a guideline"),
+    Design.CROSS_SECTIONAL_STUDY: (CertaintyLevel.VERY_LOW, "a survey at one point in time"),
+    Design.THESIS: (CertaintyLevel.VERY_LOW, "a thesis"),
+    Design.PREPRINT: (CertaintyLevel.VERY_LOW, "a preprint"),
+    Design.OTHER: (CertaintyLevel.VERY_LOW, "a source without a recorded study design"),
 }
 
 
@@ -49,43 +55,93 @@ class Body:
     studies: Sequence[Study]
     sizes: Mapping[str, StudySize]
     findings: Sequence[Finding]
+    biases: Mapping[str, RiskOfBias]
+
+
+class Severity(IntEnum):
+    """How serious a risk of bias is."""
+
+    NONE = 0
+    SOME = 1
+    SERIOUS = 2
+    VERY_SERIOUS = 3
 
 
 def grade(
     studies: Sequence[Study], findings: Sequence[Finding], population: Population, *, sizes: Mapping[str, StudySize],
-    is_partial: bool = False,
+    biases: Mapping[str, RiskOfBias] = NO_BIASES, is_partial: bool = False,
 ) -> EvidenceStrength:  # fmt: skip
     """Return the level of evidence of the cited studies, with the rows of the table that led to it.
 
     `findings` are those of the cited studies that share the headline's concepts, the headline's first. `population` is
-    the people asked about; `is_partial` says that a part of the question is not covered. Raises ValueError without a
-    study.
+    the people asked about; `biases` are the assessed risks of bias by study id; `is_partial` says that a part of the
+    question is not covered. Raises ValueError without a study.
     """
-    sound = [study for study in studies if study.notice is not Notice.RETRACTED]
+    sound = _sound(studies)
     if not studies:
         raise ValueError("Evidence without a study cannot be graded.")
     if not sound:
-        return EvidenceStrength(
-            StrengthLevel.VERY_LOW, (StrengthReason("retracted", "Every study here was retracted."),)
-        )
+        return RETRACTED
     start = max(LEVELS.index(START[study.design][0]) for study in sound)
     best = [study for study in sound if LEVELS.index(START[study.design][0]) == start]
     ids = {study.study_id for study in best}
-    body = Body(best, sizes, [finding for finding in findings if finding.study_id in ids])
+    body = Body(best, sizes, [finding for finding in findings if finding.study_id in ids], biases)
     rows = [
         _design(body),
         *_number(body),
+        *_risk_of_bias(body),
         *_consistency(body),
         *_directness(body, population, is_partial),
-        *_publication(body),
+        *_peer_review(body),
+        *_notices(best),
     ]
-    level = LEVELS[max(0, start - sum(steps for steps, _ in rows))]
-    return EvidenceStrength(level, tuple(reason for _, reason in rows))
+    return _lowered(start, rows)
+
+
+def find_certainty(certainties: Sequence[Certainty], query: Query) -> Certainty | None:
+    """Return the curators' judgement for a question about one intervention, one outcome and these people alone.
+
+    None where there is none, or where the question names anything else.
+    """
+    if query.comparator or query.condition or query.unstudied or query.sources.is_named:
+        return None
+    people = query.population
+    asked = (query.intervention, query.outcome, people.age_groups, people.training, people.sexes)
+    for one in certainties:
+        named = (one.intervention, one.outcome, one.age_group, one.training_status, one.sex)
+        if asked == tuple((value,) if value else () for value in named):
+            return one
+    return None
+
+
+def judged(certainty: Certainty, studies: Sequence[Study]) -> EvidenceStrength:
+    """Return the curators' judgement with their reasons, lowered as the notices of the cited studies require."""
+    sound = _sound(studies)
+    if not sound:
+        return RETRACTED
+    rows = [
+        (0, StrengthReason("judged_by_curators", "Judged by the curators.")),
+        *((0, StrengthReason("curators_reason", reason)) for reason in certainty.reasons),
+        *_notices(sound),
+    ]
+    return _lowered(LEVELS.index(certainty.level), rows)
 
 
 Row = tuple[int, StrengthReason]
 """How many levels down, and why."""
 People = AgeGroup | TrainingStatus | Sex
+
+
+RETRACTED = EvidenceStrength(CertaintyLevel.VERY_LOW, (StrengthReason("retracted", "Every study here was retracted."),))
+
+
+def _sound(studies: Sequence[Study]) -> list[Study]:
+    return [study for study in studies if study.notice is not Notice.RETRACTED]
+
+
+def _lowered(start: int, rows: Sequence[Row]) -> EvidenceStrength:
+    level = LEVELS[max(0, start - sum(steps for steps, _ in rows))]
+    return EvidenceStrength(level, tuple(reason for _, reason in rows))
 
 
 def _design(body: Body) -> Row:
@@ -108,6 +164,43 @@ def _number(body: Body) -> Iterator[Row]:
         yield 1, StrengthReason("few_studies", text)
     if people is not None and people < FEW_PARTICIPANTS:
         yield 1, StrengthReason("few_participants", f"Only {people} people took part.")
+
+
+def _risk_of_bias(body: Body) -> Iterator[Row]:
+    """Yield a reason where studies were assessed: two levels at most.
+
+    A study weighs as many as took part in it; all weigh the same where that is not known of each. Studies that were not
+    assessed count as sound.
+    """
+    severities = {s.study_id: _severity(bias) for s in body.studies if (bias := body.biases.get(s.study_id))}
+    if not severities:
+        return
+    sizes = {study.study_id: body.sizes.get(study.study_id, StudySize()).participants for study in body.studies}
+    weights = {study_id: size or 1 if all(sizes.values()) else 1 for study_id, size in sizes.items()}
+
+    def share(least: Severity) -> float:
+        at_risk = sum(weights[study_id] for study_id, severity in severities.items() if severity >= least)
+        return at_risk / sum(weights.values())
+
+    if share(Severity.VERY_SERIOUS) >= MOST:
+        yield 2, StrengthReason("risk_of_bias", "Most of it is at very high risk of bias.")
+    elif share(Severity.SERIOUS) >= MOST:
+        yield 1, StrengthReason("risk_of_bias", "Most of it is at high risk of bias.")
+    elif share(Severity.SERIOUS):
+        yield 0, StrengthReason("risk_of_bias", "Some of it is at high risk of bias.")
+    elif share(Severity.SOME):
+        yield 0, StrengthReason("risk_of_bias", "There are some concerns about bias in it.")
+    elif len(severities) == len(sizes):
+        yield 0, StrengthReason("risk_of_bias", "Its risk of bias was judged to be low.")
+
+
+def _severity(bias: RiskOfBias) -> Severity:
+    at_high_risk = sum(row.judgement is BiasJudgement.HIGH for row in bias.domains)
+    if bias.judgement is BiasJudgement.CRITICAL or at_high_risk >= SEVERE_DOMAINS:
+        return Severity.VERY_SERIOUS
+    if bias.judgement in {BiasJudgement.HIGH, BiasJudgement.SERIOUS}:
+        return Severity.SERIOUS
+    return Severity.NONE if bias.judgement is BiasJudgement.LOW else Severity.SOME
 
 
 def _total(numbers: Sequence[tuple[bool, int | None]]) -> int | None:
@@ -158,10 +251,13 @@ def _covers(studied: People, asked: Sequence[People]) -> bool:
     return studied in asked or (studied in experienced and bool(experienced & set(asked)))
 
 
-def _publication(body: Body) -> Iterator[Row]:
+def _peer_review(body: Body) -> Iterator[Row]:
     if not any(study.peer_reviewed for study in body.studies):
         yield 1, StrengthReason("not_peer_reviewed", "It was not reviewed by other researchers before publication.")
-    notices = {study.notice for study in body.studies}
+
+
+def _notices(studies: Sequence[Study]) -> Iterator[Row]:
+    notices = {study.notice for study in studies}
     if notices == {Notice.EXPRESSION_OF_CONCERN}:
         yield 1, StrengthReason("concern", "The journal has published a concern about it.")
     elif Notice.EXPRESSION_OF_CONCERN in notices:

@@ -23,6 +23,12 @@ FIXED = frozenset(
     {
         N_("Every study here was retracted."),
         N_("It rests on one study."),
+        N_("Most of it is at very high risk of bias."),
+        N_("Most of it is at high risk of bias."),
+        N_("Some of it is at high risk of bias."),
+        N_("There are some concerns about bias in it."),
+        N_("Its risk of bias was judged to be low."),
+        N_("Judged by the curators."),
         N_("The studies do not agree with each other."),
         N_("A part of what was asked was not studied."),
         N_("The results were mixed."),

@@ -72,7 +72,7 @@ def _draft(number: int) -> Study:
 
 @pytest.fixture
 def callers(make_key: Callable[..., Made], db: None) -> Callers:
-    """Headers of everybody who may not see drafts: nobody's, and those of a key for everything whose owner curates nothing."""
+    """Headers of those who may not see drafts: anonymous, and a key with all scopes whose owner curates nothing."""
     nobody = User.objects.create_user("nobody", password=None, is_staff=True)
     made = {"curates nothing": make_key("ask", "read", "curate", "evaluate", owner=nobody)}
     return {"anonymous": {}} | {name: {"Authorization": f"Bearer {key.secret}"} for name, key in made.items()}
@@ -93,8 +93,7 @@ QUERIES = {
     "/api/v1/concepts": ("", "?limit=100", "?collection=training"),
     "/api/v1/corpus/changes": ("", "?since=0&limit=100"),
     "/corpus/": ("", f"?q={WORD}", "?from=1999&to=1999", "?design=position_stand", "?sort=title"),
-    "/": ("", f"?question={WORD}"),
-    "/compare/": ("", f"?question={WORD}"),
+    "/": ("", f"?question={WORD}"), "/compare/": ("", f"?question={WORD}"),
     "/answers/{answer_id}/export/{suffix}": ("",),
 }  # fmt: skip
 
@@ -111,12 +110,9 @@ def samples(answer: str, drafts: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
     return dict.fromkeys(("index", "import_id", "gap_id", "run_id"), ("1",)) | {
         "study_id": (*(f"zyxcanary-{n}" for n in range(3)), "T-SETS"),
         "concept_id": ("zyxcanary-concept", "training-volume"),
-        "passage_id": (*map(str, drafts[:3]), *map(str, public)),
-        "answer_id": (answer,),
-        "suffix": ("ris", "bib", "csl.json", "md", "csv"),
-        "part": ("summary", "answer"),
-        "sentence": ("0",),
-    }
+        "passage_id": (*map(str, drafts[:3]), *map(str, public)), "answer_id": (answer,),
+        "suffix": ("ris", "bib", "csl.json", "md", "csv"), "part": ("summary", "answer"), "sentence": ("0",),
+    }  # fmt: skip
 
 
 def filled(path: str, values: dict[str, tuple[str, ...]]) -> Iterator[str]:
@@ -196,8 +192,8 @@ def test_streams_files_and_assistants_tell_nothing(drafts: tuple[int, ...], call
 async def by_assistant(address: str, headers: dict[str, str], question: str, passage_id: int) -> dict[str, bytes]:
     """What each tool tells of what it should not."""
     asked: dict[str, dict[str, Any]] = {
-        "ask": {"question": question}, "search": {"query": question, "limit": 50}, "get_study": {"study_id": "zyxcanary-0"},
-        "get_passage": {"passage_id": passage_id}, "list_collections": {},
+        "ask": {"question": question}, "search": {"query": question, "limit": 50},
+        "get_study": {"study_id": "zyxcanary-0"}, "get_passage": {"passage_id": passage_id}, "list_collections": {},
     }  # fmt: skip
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,
@@ -208,14 +204,8 @@ async def by_assistant(address: str, headers: dict[str, str], question: str, pas
 
 def test_counts_and_versions_are_those_without_the_drafts(answer: str, request: pytest.FixtureRequest) -> None:
     lists = (
-        "studies",
-        "concepts",
-        "collections",
-        "corpus/version",
-        "corpus/changes",
-        "studies/T-SETS",
-        f"answers/{answer}",
-    )
+        "studies", "concepts", "collections", "corpus/version", "corpus/changes", "studies/T-SETS", f"answers/{answer}",
+    )  # fmt: skip
     pages = ("/corpus/", "/topics/", "/changes/", "/changes/atom.xml", "/how-it-works/")
     paths = [*(f"{V1}{path}" for path in lists), *pages]
     before = {path: _settled(get(path).content) for path in paths}
@@ -279,7 +269,7 @@ def ask(method: str, path: str, headers: dict[str, str]) -> Any:
 
 
 def _whole(response: Any, asked_for: str) -> tuple[int, list[tuple[str, str]], bytes]:
-    """Status, headers and bytes, without the request's id, what is left of the quota, and the name that was asked for."""
+    """Status, headers and bytes, without request id, remaining quota and the name that was asked for."""
     each_time = {"X-Request-ID", "RateLimit", "Content-Length"}
     own = "\n" if asked_for.isdecimal() else asked_for  # a number stands in other places, too; nothing repeats it
     headers = sorted((name, value.replace(own, "")) for name, value in response.items() if name not in each_time)

@@ -1,9 +1,10 @@
-"""Conventions of every response: other origins, ids, conditional reads, bad requests; and what careless clients send."""
+"""Conventions of every response: other origins, ids, conditional reads, bad requests, careless clients."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import itertools
 import json
 import threading
 from collections import Counter
@@ -82,51 +83,44 @@ def test_an_id_that_the_client_sends_is_kept_unless_it_could_harm_a_log() -> Non
     assert len(set(made)) == 6
 
 
-def test_a_read_is_conditional_as_http_has_it() -> None:
-    tag = get(COLLECTIONS)["ETag"]
-
-    for fits in (tag, f'"other", {tag}', "*"):
-        assert get(COLLECTIONS, **{"If-Match": fits}).status_code == 200
-        assert get(COLLECTIONS, **{"If-None-Match": fits}).status_code == 304
-    for other in ('"other"', f"W/{tag}"):
-        refused = get(COLLECTIONS, **{"If-Match": other})
-        problem(refused, 412, "stale")
-        assert refused["ETag"] == tag
-        assert refused["Cache-Control"] == "no-store"
-    for other in ("rubbish", '"unended'):  # no tags, so no condition
-        assert get(COLLECTIONS, **{"If-Match": other}).status_code == 200
-    for other in ('"other"', "rubbish"):
-        assert get(COLLECTIONS, **{"If-None-Match": other}).status_code == 200
-    assert get(COLLECTIONS, **{"If-None-Match": f"W/{tag}"}).status_code == 304  # compared weakly
-    assert get(COLLECTIONS, **{"If-Unmodified-Since": "Sat, 29 Oct 1994 19:43:31 GMT"}).status_code == 200
-    assert get(COLLECTIONS, Range="bytes=0-10").status_code == 200  # a range may be passed over
+def test_a_read_is_conditional() -> None:
+    tag, client = get(COLLECTIONS)["ETag"], Client()
+    for name, value, status in (
+        ("If-Match", tag, 200), ("If-Match", f'"other", {tag}', 200), ("If-Match", "*", 200), ("If-None-Match", tag, 304),
+        ("If-None-Match", f'"other", {tag}', 304), ("If-None-Match", "*", 304), ("If-Match", '"other"', 412),
+        ("If-Match", f"W/{tag}", 412), ("If-Match", "rubbish", 200), ("If-Match", '"unended', 200),  # no tags, so no condition
+        ("If-None-Match", '"other"', 200), ("If-None-Match", "rubbish", 200), ("If-None-Match", f"W/{tag}", 304),
+        ("If-Unmodified-Since", "Sat, 29 Oct 1994 19:43:31 GMT", 200), ("Range", "bytes=0-10", 200),
+    ):  # fmt: skip
+        response, head = get(COLLECTIONS, **{name: value}), client.head(COLLECTIONS, headers={name: value})
+        assert (response.status_code, head.status_code, head.content) == (status, status, b""), (name, value)
+        assert response["ETag"] == head["ETag"] == tag
+        if status == 412:
+            problem(response, 412, "stale")
+            assert response["Cache-Control"] == "no-store"
 
 
-def test_a_host_that_is_not_this_sites_is_a_problem() -> None:
-    response = get(COLLECTIONS, Host="elsewhere.example")
-
-    problem(response, 400, "malformed")
-    assert b"elsewhere" not in response.content
-
-
-def test_what_cannot_be_taken_says_what_to_do() -> None:
-    asked = {"question": "sets?"}
-
-    assert "Allow" in problem(Client().put(f"{V1}answers"), 405, "method-not-allowed")["detail"]
-    assert "application/json" in problem(get(COLLECTIONS, Accept="text/html"), 406, "not-acceptable")["detail"]
-    as_text = Client().post(f"{V1}answers", b"{}", content_type="text/plain")
-    assert "application/json" in problem(as_text, 415, "unsupported-media-type")["detail"]
-    packed = post(f"{V1}answers", gzip.compress(json.dumps(asked).encode()), **{"Content-Encoding": "gzip"})
-    assert "without Content-Encoding" in problem(packed, 415, "unsupported-media-type")["detail"]
-    marked = post(f"{V1}answers", b'\xef\xbb\xbf{"question": "x"}')
-    assert "byte order mark" in problem(marked, 400, "malformed")["detail"]
+def test_a_refusal_says_what_to_do() -> None:
+    elsewhere = get(COLLECTIONS, Host="elsewhere.example")
+    packed = gzip.compress(json.dumps({"question": "sets?"}).encode())
+    for response, status, kind, words in (
+        (Client().put(f"{V1}answers"), 405, "method-not-allowed", "Allow"),
+        (get(COLLECTIONS, Accept="text/html"), 406, "not-acceptable", "application/json"),
+        (Client().post(f"{V1}answers", b"{}", content_type="text/plain"), 415, "unsupported-media-type", "application/json"),
+        (post(f"{V1}answers", packed, **{"Content-Encoding": "gzip"}), 415, "unsupported-media-type", "without Content-Encoding"),
+        (post(f"{V1}answers", b'\xef\xbb\xbf{"question": "x"}'), 400, "malformed", "byte order mark"),
+        (elsewhere, 400, "malformed", ""),
+    ):  # fmt: skip
+        assert words in problem(response, status, kind)["detail"]
+    assert b"elsewhere" not in elsewhere.content
 
 
 def test_a_bad_search_says_which_field() -> None:
     queries = {
-        "": "q", "q=+": "q", "q=" + "a" * 2_001: "q", "q=a%00b": "q", "q=sets&limit=many": "limit", "q=sets&limit=0": "limit",
-        "q=sets&limit=51": "limit", "q=sets&limit=%D9%A3": "limit", "q=sets&mode=expert": "mode",
-        "q=sets&collection=moon": "collection", "q=sets&moon=1": "moon", "question=sets": "question",
+        "": "q", "q=+": "q", "q=" + "a" * 2_001: "q", "q=a%00b": "q", "q=sets&limit=many": "limit",
+        "q=sets&limit=0": "limit", "q=sets&limit=51": "limit", "q=sets&limit=%D9%A3": "limit",
+        "q=sets&mode=expert": "mode", "q=sets&collection=moon": "collection", "q=sets&moon=1": "moon",
+        "question=sets": "question",
     }  # fmt: skip
     bodies: list[tuple[dict[str, object], str]] = [
         ({}, "question"), ({"q": "sets"}, "q"), ({"question": 5}, "question"), ({"question": None}, "question"),
@@ -140,16 +134,6 @@ def test_a_bad_search_says_which_field() -> None:
         assert field in [error["field"] for error in problem(response, 400, "invalid")["errors"]]
 
 
-def test_head_says_what_get_says_and_is_conditional_like_it() -> None:
-    tag = get(COLLECTIONS)["ETag"]
-    client = Client()
-
-    said = client.head(COLLECTIONS)
-    assert (said.status_code, said["ETag"], said.content) == (200, tag, b"")
-    assert client.head(COLLECTIONS, headers={"If-None-Match": tag}).status_code == 304
-    assert client.head(COLLECTIONS, headers={"If-Match": '"another"'}).status_code == 412
-
-
 def test_a_parameter_sent_twice_is_refused() -> None:
     for path, name in {
         "studies?limit=1&limit=2": "limit", "studies?q=a&q=b": "q", "studies?fields=title&fields=year": "fields",
@@ -159,11 +143,6 @@ def test_a_parameter_sent_twice_is_refused() -> None:
         refused = problem(get(V1 + path), 400, "invalid")
         assert {error["field"]: error["code"] for error in refused["errors"]}[name] == "repeated"
     assert get(f"{V1}studies?design=meta_analysis&design=cohort_study").status_code == 200
-
-
-@pytest.mark.parametrize("address", ["/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/answers"])
-def test_no_address_under_api_is_a_page(address: str) -> None:
-    problem(get(address), 404, "not-found")
 
 
 COMMITTED = pytest.mark.django_db(transaction=True)
@@ -180,7 +159,6 @@ def test_a_key_revoked_in_mid_stream_lets_it_end_and_begins_no_other(make_key: C
         application = make_site()
         async with posting(application, STREAM, QUESTION, authorization=bearer) as sent:
             first = await sent.next()
-            assert first is not None
             await asyncio.to_thread(_revoke, made)
             rest = [event.name for event in await sent.rest()]
         async with posting(application, STREAM, QUESTION, authorization=bearer, last_event_id=first.id) as again:
@@ -234,6 +212,8 @@ ODD_ADDRESSES = (
     f"{V1}studies/%00", f"{V1}studies/%ff%fe", f"{V1}studies/..%2f..%2fadmin", f"{V1}studies/T-SETS%0d%0aX-Evil:%201",
     f"{V1}passages/-1", f"{V1}passages/1e3", f"{V1}passages/%D9%A3", f"{V1}passages/{'9' * 400}", f"{V1}answers/%00",
     f"{V1}answers/{'a' * 4_000}", f"{V1}{'a/' * 2_000}", f"{V1}/studies", f"{V1}studies/", "/api/v2/studies", "/api/",
+    "/api", "/api/v1", V1, f"{V1}studies/{'x' * 5_000}", f"{V1}studies/' OR 1=1 --", f"{V1}passages/0",
+    f"{V1}passages/{10**9}",
 )  # fmt: skip
 
 
@@ -249,20 +229,23 @@ def test_odd_addresses_and_queries_are_refused() -> None:
             assert (response.status_code, response["Content-Type"]) == (400, "application/problem+json"), path
 
 
-@pytest.mark.parametrize("path", [f"{V1}answers", STREAM, f"{V1}collections", "/ask", f"{V1}answers/none/replay"])
-def test_methods_that_an_address_does_not_have_do_nothing(path: str) -> None:
-    for method in ("HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "CONNECT", "BREW"):
-        response = Client(raise_request_exception=False).generic(method, path, json.dumps(QUESTION), "application/json")
-
-        assert response.status_code != 405 or "OPTIONS" not in response["Allow"]
-        is_read = method == "HEAD" and path in {f"{V1}collections", f"{V1}answers"}
-        assert response.status_code in ({200, 401} if is_read else {405})
+def test_methods_that_an_address_does_not_have_do_nothing() -> None:
+    for path in (f"{V1}answers", STREAM, f"{V1}collections", "/ask", f"{V1}answers/none/replay"):
+        for method in ("HEAD", "OPTIONS", "TRACE", "CONNECT", "BREW"):
+            client = Client(raise_request_exception=False)
+            response = client.generic(method, path, json.dumps(QUESTION), "application/json")
+            assert response.status_code != 405 or "OPTIONS" not in response["Allow"]
+            is_read = method == "HEAD" and path in {f"{V1}collections", f"{V1}answers"}
+            assert response.status_code in ({200, 401} if is_read else {405})
     assert not Answer.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["Idempotency-Key", "Last-Event-ID", "X-Request-ID", "X-API-Key", "Accept", "If-Match", "Range"])  # fmt: skip
-def test_no_header_breaks_a_request(name: str) -> None:
-    for value in ("", "\t", "é", "x" * 8_000, "a\"b'<c>", "*", ",,,", ";q=;"):
+HEADERS = ("Idempotency-Key", "Last-Event-ID", "X-Request-ID", "X-API-Key", "Accept", "If-Match", "Range")
+
+
+def test_no_header_breaks_a_request() -> None:
+    values = ("", "\t", "é", "x" * 8_000, "a\"b'<c>", "*", ",,,", ";q=;")
+    for name, value in itertools.product(HEADERS, values):
         sent: dict[str, Any] = {name: value}
 
         for response in (get(f"{V1}collections", **sent), post(f"{V1}answers", {"question": " "}, **sent)):

@@ -1,11 +1,10 @@
-"""The corpus by REST: lists and pages of them, filters, sparse fields and conditional reads. Drafts: test_canaries.py."""
+"""The corpus by REST: lists and their pages, filters, chosen fields, conditional reads. Drafts: test_canaries.py."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from corpus_app import curation, search
 from corpus_app.models import Passage
@@ -52,14 +51,10 @@ def test_published_studies_are_listed_and_found() -> None:
 
 def test_filters_narrow_the_list() -> None:
     filtered = {
-        "collection=nutrition": {"T-PROTEIN"},
-        "collection=nutrition&collection=training": {"T-PROTEIN", "T-SETS"},
-        "design=meta_analysis": {"T-PROTEIN"},
-        "topic=training-volume": {"T-SETS"},
-        "from=2021": set(),
-        "from=2020&to=2020&sort=title": {"T-PROTEIN", "T-SETS"},
-        "q=nowhere": set(),
-    }
+        "collection=nutrition": {"T-PROTEIN"}, "collection=nutrition&collection=training": {"T-PROTEIN", "T-SETS"},
+        "design=meta_analysis": {"T-PROTEIN"}, "topic=training-volume": {"T-SETS"}, "from=2021": set(),
+        "from=2020&to=2020&sort=title": {"T-PROTEIN", "T-SETS"}, "q=nowhere": set(),
+    }  # fmt: skip
 
     found = {query: {row["study_id"] for row in body(get(f"{STUDIES}?{query}"))["items"]} for query in filtered}
 
@@ -84,36 +79,26 @@ def test_what_cannot_be_used_is_400_and_named() -> None:
         assert (error["field"], bool(error["detail"])) == (field, True)
 
 
-def test_a_study_is_shown_with_what_it_found_and_what_became_of_it() -> None:
-    found = body(get(f"{STUDIES}/T-SETS"))
+def test_a_study_a_passage_and_a_concept_are_shown_in_full() -> None:
+    study, concept = body(get(f"{STUDIES}/T-SETS")), body(get(f"{V1}concepts/training-volume"))
+    [listed] = body(get(f"{STUDIES}/T-PROTEIN/passages"))["items"]
+    passage = body(get(f"{V1}passages/{listed['passage_id']}"))
 
-    assert [finding["direction"] for finding in found["findings"]] == ["favours_intervention"]
-    assert found["passages"] == [passage_of("T-SETS")]
-    assert [change["kind"] for change in found["history"]] == ["published"]
-    assert (found["cited_by"], found["weeks"]) == (0, {"shortest": None, "longest": None})
-
-
-def test_passages_are_shown_with_the_words_and_their_sentences() -> None:
-    listed = body(get(f"{STUDIES}/T-PROTEIN/passages"))["items"]
-    found = body(get(f"{V1}passages/{listed[0]['passage_id']}"))
-
-    assert (listed[0]["text"], found["text"], found["study_id"]) == (PROTEIN, PROTEIN, "T-PROTEIN")
-    assert [PROTEIN[start:end].strip() for start, end in found["sentences"]] == [
-        "Older adults kept more lean mass with 1.2 g/kg of protein a day.",
-        "Trials lasted 💪 twelve weeks.",
-    ]
-    assert found["study"]["study_id"] == "T-PROTEIN"
-
-
-def test_concepts_and_collections_are_those_of_published_studies() -> None:
-    found = body(get(f"{V1}concepts/training-volume"))
-    rows = body(get(f"{V1}collections"))["items"]
-
+    assert [finding["direction"] for finding in study["findings"]] == ["favours_intervention"]
+    assert study["passages"] == [passage_of("T-SETS")]
+    assert [change["kind"] for change in study["history"]] == ["published"]
+    assert (study["cited_by"], study["weeks"]) == (0, {"shortest": None, "longest": None})
+    assert (listed["text"], passage["text"], passage["study_id"]) == (PROTEIN, PROTEIN, "T-PROTEIN")
+    assert [PROTEIN[start:end].strip() for start, end in passage["sentences"]] == [
+        "Older adults kept more lean mass with 1.2 g/kg of protein a day.", "Trials lasted 💪 twelve weeks.",
+    ]  # fmt: skip
+    assert passage["study"]["study_id"] == "T-PROTEIN"
     assert [row["concept_id"] for row in body(get(f"{V1}concepts"))["items"]] == ["training-volume"]
-    assert (found["studies"], found["study_ids"], found["aliases"]) == (1, ["T-SETS"], ["weekly sets"])
-    assert found["wanted"] == "neither"
+    assert (concept["studies"], concept["study_ids"], concept["aliases"]) == (1, ["T-SETS"], ["weekly sets"])
+    assert concept["wanted"] == "neither"
     problem(get(f"{V1}concepts/sauna"), 404, "not-found")
-    assert {row["slug"]: row["studies"] for row in rows} == {"training": 1, "nutrition": 1}
+    collections = {row["slug"]: row["studies"] for row in body(get(f"{V1}collections"))["items"]}
+    assert collections == {"training": 1, "nutrition": 1}
 
 
 def test_a_version_and_its_changes_are_told() -> None:
@@ -148,7 +133,7 @@ def test_pages_hold_every_study_once(sort: str) -> None:
     assert len(set(paged)) == 9
 
 
-def test_no_study_is_passed_over_when_others_go_between_two_pages() -> None:
+def test_no_study_is_missed_when_others_go_between_two_pages() -> None:
     for number in range(4):
         make_study(study_id=f"P{number}", title=f"A{number}")
     first = get(f"{STUDIES}?sort=title&limit=2")
@@ -163,18 +148,8 @@ def test_no_study_is_passed_over_when_others_go_between_two_pages() -> None:
 
 def test_a_made_up_cursor_is_refused() -> None:
     cursors = (
-        "",
-        "x",
-        "%00",
-        "bnVsbA",
-        "WzFd" * 2_000,
-        "W251bGxd",
-        "W1tdXQ",
-        "eyJhIjoxfQ",
-        "/w",
-        "W1wiXQ",
-        "%F0%9F%92%AA",
-    )
+        "", "x", "%00", "bnVsbA", "WzFd" * 2_000, "W251bGxd", "W1tdXQ", "eyJhIjoxfQ", "/w", "W1wiXQ", "%F0%9F%92%AA",
+    )  # fmt: skip
     lists = "W10", "WzFd", "WzEsMl0", "WyJhIiwiYiIsImMiXQ", "e30"
     for path in LISTS:
         for cursor in (*cursors, *lists):
@@ -188,7 +163,7 @@ def test_a_made_up_cursor_is_refused() -> None:
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_every_read_is_conditional_has_fields_to_choose_and_changes_nothing(path: str) -> None:
+def test_every_read_is_conditional_and_has_fields_to_choose(path: str) -> None:
     first = get(V1 + path)
     again = get(V1 + path, **{"If-None-Match": first["ETag"]})
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
@@ -199,16 +174,6 @@ def test_every_read_is_conditional_has_fields_to_choose_and_changes_nothing(path
     chosen = body(get(f"{V1}{path}?fields={name}"))
     rows = chosen["items"] if path in LISTS else [chosen]
     assert [set(row) for row in rows] == [{name}] * len(rows)
-
-    for method in ("post", "put", "patch", "delete", "options"):
-        problem(getattr(Client(), method)(V1 + path), 405, "method-not-allowed")
-
-
-def test_an_id_that_nothing_has_is_not_found() -> None:
-    for study_id in ("%00", "a%00b", "x" * 5_000, "%F0%9F%92%AA", "' OR 1=1 --", "..%2F.."):
-        problem(get(f"{STUDIES}/{study_id}"), 404, "not-found")
-    for passage_id in (10**9, "0", "x", "9" * 5_000, "%00"):
-        problem(get(f"{V1}passages/{passage_id}"), 404, "not-found")
 
 
 @pytest.mark.parametrize(("path", "queries"), [("studies?limit=100", 3), ("studies/T-SETS", 10), ("concepts", 3)])

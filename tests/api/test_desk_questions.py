@@ -72,8 +72,8 @@ def test_what_is_unfit_is_named(key: str, gap: Gap) -> None:
     version = body(get(path, key))["version"]
 
     for field, value in (
-        ("status", "lost"), ("status", None), ("status", ["open"]), ("note", None), ("note", "x" * 2_001), ("note", ["x"]),
-        ("note", "\0"), ("assigned_to", "nobody"), ("assigned_to", 7), ("question", "x"),
+        ("status", "lost"), ("status", None), ("status", ["open"]), ("note", None), ("note", "x" * 2_001),
+        ("note", ["x"]), ("note", "\0"), ("assigned_to", "nobody"), ("assigned_to", 7), ("question", "x"),
     ):  # fmt: skip
         refused = problem(patch(path, {field: value}, key, version), 400, "invalid")
         assert [error["field"] for error in refused["errors"]] == [field]

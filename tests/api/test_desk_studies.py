@@ -25,12 +25,8 @@ NEW: dict[str, Any] = {
     "passages": [{"section": "results", "text": "Ten weekly sets increased growth more than five."}],
 }  # fmt: skip
 FINDING = {
-    "intervention": "ten sets",
-    "comparator": "",
-    "outcome": "size",
-    "direction": "no_difference",
-    "statement": "None.",
-}
+    "intervention": "ten sets", "comparator": "", "outcome": "size", "direction": "no_difference", "statement": "None.",
+}  # fmt: skip
 
 
 def test_a_study_is_made_changed_handed_over_published_and_withdrawn(key: str, curator: User) -> None:
@@ -70,7 +66,7 @@ def test_a_study_is_made_changed_handed_over_published_and_withdrawn(key: str, c
     assert history["next"]
 
 
-def test_lists_are_narrowed(key: str) -> None:
+def test_lists_are_narrowed_and_studies_commented_on(key: str) -> None:
     make_study(study_id="A", status="draft")
     make_study(study_id="B")
 
@@ -78,6 +74,10 @@ def test_lists_are_narrowed(key: str) -> None:
     assert [s["study_id"] for s in body(get(f"{STUDIES}?status=draft&collection=training", key))["items"]] == ["A"]
     problem(get(f"{STUDIES}?status=lost", key), 400, "invalid")
     problem(get(f"{STUDIES}?fields=title", key), 400, "invalid")
+    assert post(f"{STUDIES}/A/comments", {"text": "Is the number right?"}, key).status_code == 201
+    [said] = body(get(f"{STUDIES}/A/comments", key))["items"]
+    assert (said["text"], said["by"]) == ("Is the number right?", "curator")
+    problem(post(f"{STUDIES}/A/comments", {"text": " "}, key), 400, "invalid")
 
 
 def test_a_finding_takes_the_questions_that_it_answers(key: str) -> None:
@@ -114,15 +114,6 @@ def test_concepts_findings_and_the_order_of_passages_are_set_in_one_act(key: str
         assert problem(refused, 400, "invalid")["errors"][0]["field"] == "passage_order"
 
 
-def test_curators_talk_about_a_study(key: str) -> None:
-    make_study(study_id="A", status="draft")
-
-    assert post(f"{STUDIES}/A/comments", {"text": "Is the number right?"}, key).status_code == 201
-    [said] = body(get(f"{STUDIES}/A/comments", key))["items"]
-    assert (said["text"], said["by"]) == ("Is the number right?", "curator")
-    problem(post(f"{STUDIES}/A/comments", {"text": " "}, key), 400, "invalid")
-
-
 def test_passages_are_added_changed_and_removed_under_the_studys_version(key: str) -> None:
     make_study(study_id="A", status="draft")
 
@@ -149,7 +140,7 @@ def test_passages_are_added_changed_and_removed_under_the_studys_version(key: st
     assert Passage.objects.filter(pk=last.pk).exists()
 
 
-def test_broken_words_are_kept_from_readers_until_somebody_says_why_they_may_stand(key: str) -> None:
+def test_broken_words_are_published_only_with_a_reason(key: str) -> None:
     passage = make_passage()
     path, version = f"{DESK}passages/{passage.pk}", passage.study.version
     make_study(study_id="A", texts=(BROKEN,), status="draft")
@@ -184,15 +175,13 @@ def test_a_change_needs_the_version_that_was_read(key: str) -> None:
     assert post(f"{path}/publish", {}, key, **{"If-Match": '"2"'}).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("status", "verb", "sent"),
-    [("published", "publish", {}), ("published", "submit", {}), ("draft", "send-back", {"reason": "x"}), ("draft", "withdraw", {"reason": "x"})],
-)  # fmt: skip
-def test_a_state_that_does_not_fit_is_a_conflict(key: str, status: str, verb: str, sent: dict[str, str]) -> None:
-    make_study(study_id="A", status=status)
-
-    problem(post(f"{STUDIES}/A/{verb}", sent, key), 409, "conflict")
-    assert Study.objects.get(study_id="A").status == status
+def test_a_state_that_does_not_fit_is_a_conflict(key: str) -> None:
+    for status, verbs in (("published", ("publish", "submit")), ("draft", ("send-back", "withdraw"))):
+        make_study(study_id=status, status=status)
+        for verb in verbs:
+            sent = {"reason": "x"} if status == "draft" else {}
+            problem(post(f"{STUDIES}/{status}/{verb}", sent, key), 409, "conflict")
+        assert Study.objects.get(study_id=status).status == status
 
 
 def test_a_reason_must_be_given(key: str) -> None:
@@ -220,7 +209,7 @@ def test_authors_do_not_publish_where_others_review(key: str, make_key: Callable
     assert patch(f"{STUDIES}/new-1", {"title": "Reviewed"}, reviewer, version).status_code == 200
 
 
-def test_a_study_without_a_passage_an_id_or_a_doi_that_is_there_are_refused(key: str) -> None:
+def test_no_passage_a_known_id_and_a_known_doi_are_refused(key: str) -> None:
     make_study(study_id="A", doi="10.1000/new.1", texts=(), status="draft")
 
     for verb in ("submit", "publish"):
@@ -241,8 +230,8 @@ BAD: list[tuple[str, Any, str]] = [
     ("weeks", {"shortest": "8"}, "weeks.shortest"), ("weeks", {"months": 2}, "weeks.months"), ("doi", "doi", "doi"),
     ("pmid", "PMC1", "pmid"), ("url", "javascript:alert(1)", "url"), ("design", "essay", "design"),
     ("design", ["cohort"], "design"), ("design", None, "design"), ("collection", "moon", "collection"),
-    ("concepts", ["moon"], "concepts"), ("findings", [{}], "findings.0.intervention"), ("findings", {"a": 1}, "findings"),
-    ("peer_reviewed", "yes", "peer_reviewed"),
+    ("concepts", ["moon"], "concepts"), ("findings", [{}], "findings.0.intervention"),
+    ("findings", {"a": 1}, "findings"), ("peer_reviewed", "yes", "peer_reviewed"),
 ]  # fmt: skip
 
 
@@ -259,14 +248,9 @@ def test_a_passage_that_is_unfit_is_named(key: str) -> None:
     make_study(study_id="A", status="draft")
     fit = {"section": "results", "text": "Words."}
     wrong = [
-        ("text", " "),
-        ("section", "moon"),
-        ("text", "\u200b"),
-        ("text", "a\x07"),
-        ("page", 2**31),
-        ("kind", "poem"),
+        ("text", " "), ("section", "moon"), ("text", "\u200b"), ("text", "a\x07"), ("page", 2**31), ("kind", "poem"),
         ("heading", "x"),
-    ]
+    ]  # fmt: skip
 
     for field, value in wrong:
         passage = fit | {field: value}
@@ -295,8 +279,9 @@ def test_what_is_no_body_is_400(key: str) -> None:
 def test_a_study_or_passage_that_is_not_there_is_404_everywhere(key: str) -> None:
     for path in (f"{STUDIES}/{study_id}" for study_id in ("missing", "%00", "x" * 500, "%F0%9F%92%AA", "..")):
         for answer in (
-            get(path, key), get(f"{path}/comments", key), get(f"{path}/history", key), patch(path, {"title": "x"}, key, 1),
-            post(f"{path}/publish", {}, key), post(f"{path}/comments", {"text": "x"}, key),
+            get(path, key), get(f"{path}/comments", key), get(f"{path}/history", key),
+            patch(path, {"title": "x"}, key, 1), post(f"{path}/publish", {}, key),
+            post(f"{path}/comments", {"text": "x"}, key),
             post(f"{path}/passages", {"section": "results", "text": "x"}, key),
         ):  # fmt: skip
             problem(answer, 404, "not-found")

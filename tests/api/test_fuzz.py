@@ -1,7 +1,7 @@
-"""Requests made up from the schema, of every kind of client: what comes back is what the schema says, and never a failure.
+"""Requests made up from the schema, from every kind of client: what comes back is what the schema says.
 
-Each role sends at least as many as `FUZZED` says (60), spread over the operations that are open to it; test_matrix.py tries the
-others. They are drawn from fixed seeds, half as the schema wants them. Ids, versions and words of what is there come up, too."""
+Each role sends at least `FUZZED` (60) of them, to the operations open to it; test_matrix.py tries the others. They are drawn
+from fixed seeds, half as the schema wants them. Ids, versions and words of what is there come up, too."""
 
 from __future__ import annotations
 

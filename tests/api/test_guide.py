@@ -1,4 +1,4 @@
-"""docs/api.md: every example runs as it is written and prints what stands below it; its tables are those of the code."""
+"""docs/api.md: every example runs as written and prints what stands below it; its tables are those of the code."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def run(example: Example, site: dict[str, str], folder: Path) -> str | None:
 
 
 def pattern(shown: str) -> str:
-    """What may stand at `…` differs from site to site: on a line of its own any lines, else the rest of a word or line."""
+    """`…` stands for what differs from site to site: any lines on a line of its own, else the rest of a word or line."""
     lines = [r"(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*") + "\n" for line in shown.splitlines()]
     return "".join(lines)
 
@@ -142,7 +142,7 @@ def test_every_example_runs_and_prints_what_the_guide_shows(site: dict[str, str]
         pytest.skip("not all languages of the guide are installed here: curl, node")
 
 
-def test_what_assistants_are_told_of_the_site_is_json_and_names_its_address() -> None:
+def test_settings_for_assistants_are_json_with_the_address() -> None:
     told = re.findall(r"^```json\n(.*?)^```", section("Assistants"), re.MULTILINE | re.DOTALL)
 
     assert len(told) == 3

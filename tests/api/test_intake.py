@@ -1,4 +1,4 @@
-"""Bodies over a socket: what is refused is refused before it was sent, and files are read from those alone who may send them."""
+"""Bodies over a socket: refused before they are sent whole, and files are read only from those who may send them."""
 
 from __future__ import annotations
 
@@ -131,11 +131,3 @@ def test_the_desk_waits_for_a_file_of_whoever_is_at_it(address: str) -> None:
         line.socket.settimeout(60)
         line.send(MEGABYTE)
         assert line.status() in {400, 403}  # it is no form of ours
-
-
-def test_small_bodies_and_none_come_through(address: str) -> None:
-    with closing(Line(address, f"{V1}answers/x/feedback", JSON, "Content-Length: 17")) as line:
-        line.send(b'{"helpful": true}')
-        assert line.status() == 404
-    with closing(Line(address, f"{V1}answers/x/replay", "Content-Length: 0")) as line:
-        assert line.status() == 404

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
 import pytest
 from django.conf import LazySettings
+from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
 from inform_site.api import access
@@ -16,7 +17,9 @@ from inform_site.clients.addresses import Proxies, read_proxies
 from inform_site.clients.keys import Made
 from inform_site.clients.limits import Limits, read_limits
 from inform_site.clients.models import QuotaCounter
-from tests.api.conftest import NOON, V1, get, post, problem
+from tests.api.conftest import NOON, V1, body, get, post, problem
+from tests.doubles.model_server import serving
+from tests.qa.conftest import ASKED
 
 MakeKey = Callable[..., Made]
 COLLECTIONS = f"{V1}collections"
@@ -48,31 +51,27 @@ def test_a_minute_and_a_day_are_counted_and_start_anew() -> None:
 
 
 @pytest.mark.django_db
-def test_a_clock_that_is_behind_opens_nothing() -> None:
-    quotas.take("one", "read", Limits(1, 1), now=NOON)
-
-    assert quotas.take("one", "read", Limits(1, 1), now=NOON - timedelta(minutes=5)).wait_seconds > 0
-    assert QuotaCounter.objects.get().minute == NOON.replace(second=0)
-
-
-@pytest.mark.django_db
-def test_counters_of_days_gone_by_are_forgotten() -> None:
+def test_a_late_clock_opens_nothing_and_old_counters_go() -> None:
     quotas.take("old", "read", TWENTY, now=NOON - timedelta(days=2))
-    quotas.take("new", "read", TWENTY, now=NOON)
+    quotas.take("new", "read", Limits(1, 1), now=NOON)
 
+    assert quotas.take("new", "read", Limits(1, 1), now=NOON - timedelta(minutes=5)).wait_seconds > 0
     assert quotas.prune(now=NOON) == 1
-    assert QuotaCounter.objects.get().client == "new"
+    assert QuotaCounter.objects.get(client="new").minute == NOON.replace(second=0)
     tasks.prune_counters()
     assert not QuotaCounter.objects.exists()
 
 
-def test_limits_are_read_or_refused() -> None:
+def test_limits_and_proxies_are_read_or_refused() -> None:
     read = [read_limits(text) for text in ("20/minute, 500/day", " 5/minute ", "0/minute,0/day")]
 
     assert read == [Limits(20, 500), Limits(5, 7_200), Limits(0, 0)]
     for text in ("20", "many/minute", "20/hour", "-1/minute", "20/minute, 5", "1" * 20 + "/minute"):
         with pytest.raises(ValueError, match="is not like"):
             read_limits(text)
+    for text in ("many", "-1", "10.0.0.1/8", "10.0.0.0/40", "1000"):
+        with pytest.raises(ValueError, match=r".+"):
+            read_proxies(text)
 
 
 @pytest.mark.django_db
@@ -134,7 +133,7 @@ def test_page_and_api_share_a_visitors_quota(settings: LazySettings, at_noon: No
 
 
 @pytest.mark.usefixtures("library", "at_noon")
-def test_a_question_that_the_page_cannot_stream_and_then_posts_is_counted_once(settings: LazySettings) -> None:
+def test_a_question_streamed_then_posted_is_counted_once(settings: LazySettings) -> None:
     settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"ask": Limits(10, 10)}
     unfit = {"question": " "}
 
@@ -166,35 +165,109 @@ CASES = {
     "not from our networks": ("203.0.113.9", "198.51.100.1", NETS, "203.0.113.9"),
     "our networks all the way": ("10.0.0.1", "10.0.0.3", NETS, "10.0.0.3"),
     "rubbish": ("10.0.0.1", "198.51.100.1, rubbish", ONE, "10.0.0.1"), "nothing": ("10.0.0.1", "", ONE, "10.0.0.1"),
-    "a port": ("10.0.0.1", "198.51.100.1:4711", ONE, "198.51.100.1"), "a zone": ("fe80::1%eth0", "", Proxies(), "fe80::1"),
-    "brackets": ("10.0.0.1", "[2001:db8::1]:443", ONE, "2001:db8::1"), "a socket": ("", "198.51.100.1", ONE, "198.51.100.1"),
+    "a port": ("10.0.0.1", "198.51.100.1:4711", ONE, "198.51.100.1"),
+    "a zone": ("fe80::1%eth0", "", Proxies(), "fe80::1"),
+    "brackets": ("10.0.0.1", "[2001:db8::1]:443", ONE, "2001:db8::1"),
+    "a socket": ("", "198.51.100.1", ONE, "198.51.100.1"),
     "mapped": ("::ffff:203.0.113.9", "", Proxies(), "203.0.113.9"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("peer", "forwarded", "proxies", "address"), CASES.values(), ids=CASES)
-def test_the_farthest_hop_that_is_vouched_for_counts(peer: str, forwarded: str, proxies: Proxies, address: str) -> None:
-    assert str(addresses.believed(peer, forwarded.split(","), proxies)) == address
+def test_the_farthest_trusted_hop_is_the_client() -> None:
+    for name, (peer, forwarded, proxies, address) in CASES.items():
+        assert str(addresses.believed(peer, forwarded.split(","), proxies)) == address, name
 
 
-def test_ipv6_is_one_client_by_64_bits(rf: RequestFactory) -> None:
+@pytest.mark.django_db
+def test_ipv6_is_one_client_by_64_bits_and_no_address_is_kept(rf: RequestFactory) -> None:
     def client(address: str) -> str:
         return addresses.client_of(rf.get("/", REMOTE_ADDR=address))
 
     assert client("2001:db8:1:2::1") == client("2001:db8:1:2:ffff::9") != client("2001:db8:1:3::1")
     assert client("203.0.113.9") == client("::ffff:203.0.113.9")
     assert addresses.network_of(addresses.believed("", [""], Proxies())) == "local"
-
-
-@pytest.mark.django_db
-def test_no_address_is_kept() -> None:
     Client().get(COLLECTIONS, REMOTE_ADDR="203.0.113.77")
-
     assert "203.0.113.77" not in repr(list(QuotaCounter.objects.values()))
     assert len(QuotaCounter.objects.get().client) == 40
 
 
-def test_proxies_that_cannot_be_read_are_refused() -> None:
-    for text in ("many", "-1", "10.0.0.1/8", "10.0.0.0/40", "1000"):
-        with pytest.raises(ValueError, match=r".+"):
-            read_proxies(text)
+OTHER = "What is the best pizza in Naples?"
+
+
+@pytest.fixture
+def one_answer_by_a_model(settings: LazySettings, library: tuple[str, ...], at_noon: None) -> Iterator[None]:
+    """A language model is set up, and everybody may have it write once."""
+    with serving() as double:
+        settings.OPENAI_MODEL, settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = "good", double.base_url, "for tests"
+        settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"model": Limits(1, 1)}
+        settings.KEY_QUOTAS = settings.KEY_QUOTAS | {"model": Limits(1, 1)}
+        yield
+
+
+def used() -> int:
+    return sum(QuotaCounter.objects.filter(quota="model").values_list("used_in_day", flat=True))
+
+
+@pytest.mark.usefixtures("one_answer_by_a_model")
+def test_auto_falls_back_and_says_why() -> None:
+    made = [body(post(f"{V1}answers", {"question": ASKED}))["generator"] for _ in range(2)]
+
+    found = [tuple(one[name] for name in ("name", "fallback_from", "fallback_reason")) for one in made]
+    assert found == [("llm", None, None), ("extractive", "llm", "quota_used_up")]
+
+
+@pytest.mark.usefixtures("one_answer_by_a_model")
+def test_a_model_asked_for_by_name_is_429_beyond_its_quota(make_key: Callable[..., Made]) -> None:
+    asked, secret, once = {"question": ASKED, "writer": "llm"}, make_key().secret, {"Idempotency-Key": "one"}
+    for unmodelled in ({"question": ASKED, "writer": "extractive"}, {"question": OTHER}, asked | {"question": ""}):
+        assert post(f"{V1}answers", unmodelled).status_code in {201, 400}
+    assert used() == 0
+
+    assert body(post(f"{V1}answers", asked))["generator"]["name"] == "llm"
+    refused = post(f"{V1}answers", asked)
+    assert "leave out who is to write" in problem(refused, 429, "quota-used-up")["detail"]
+    assert int(refused["Retry-After"]) > 0
+    assert '"model-minute";r=0' in refused["RateLimit"]
+
+    assert [post(f"{V1}answers", asked, secret, **once).status_code for _ in range(2)] == [201, 200]
+    assert used() == 2
+
+
+@pytest.mark.usefixtures("one_answer_by_a_model")
+@pytest.mark.parametrize("address", ["/ask", "/explain-research", "/api/unified-search"])
+def test_earlier_addresses_are_counted_too(address: str) -> None:
+    first, second = (post(address, {"query": ASKED, "use_llm": True}) for _ in range(2))
+
+    assert (first.status_code, used()) == (200, 1)
+    require_refused(second)
+
+
+@pytest.mark.usefixtures("one_answer_by_a_model")
+@pytest.mark.parametrize("address", ["/api/quick-summary", "/api/detailed-answer"])
+def test_parts_are_counted_too(address: str) -> None:
+    request_id = body(post("/api/unified-search", {"query": ASKED, "use_llm": False}))["request_id"]
+    first, second = (post(address, {"request_id": request_id, "use_llm": True}) for _ in range(2))
+
+    assert (first.status_code, body(first)["backend"], used()) == (200, "llm", 1)
+    require_refused(second)
+    assert body(post(address, {"request_id": request_id}))["backend"] == "extractive"
+
+
+def require_refused(response: HttpResponse) -> None:
+    found = body(response)
+    assert (response.status_code, found["success"], found["code"]) == (429, False, "QUOTA_USED_UP")
+    assert int(response["Retry-After"]) > 0
+
+
+@pytest.mark.usefixtures("one_answer_by_a_model")
+def test_pages_are_counted_too() -> None:
+    reader = Client()
+    answered = reader.post("/", {"question": ASKED})["Location"]
+    assert used() == 1
+
+    reader.post(f"{answered}again/")
+    reader.post("/compare/", {"a": answered})
+
+    page = reader.get(reader.post("/", {"question": ASKED})["Location"]).content.decode()
+    assert used() == 1
+    assert "may write for you for now is used up" in page

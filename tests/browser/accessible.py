@@ -24,7 +24,7 @@ MOST = 12  # rows of a list that axe looks at: the further ones are like these
 
 
 def assert_accessible(page: Page, watch: Watch, *, rules: dict[str, Any] | None = None, part: str = "") -> None:
-    """`rules` are axe's, where some are not ours to keep; `part` selects what is looked at, where it is not the whole page.
+    """`rules` are axe's, where some are not ours to keep; `part` selects what is looked at, if not the whole page.
 
     Options that nobody chose are gone from the page afterwards.
     """

@@ -1,7 +1,7 @@
-"""The site in a real Chromium: one live server over the real pipeline and a slice of the starter corpus, for the whole run.
+"""The site in a real Chromium: one live server over the real pipeline and a slice of the starter corpus.
 
-Every page is watched: anything that a browser complains of (a content policy broken, a script error, a request to another
-host) fails the test that caused it.
+Every page is watched: what a browser complains of (a broken content policy, a script error, a request to another host) fails
+the test that caused it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a page is HTML as the standard wants it: read strictly, then looked over for what neither a parser nor axe sees."""
+"""Check that a page is valid HTML, and for faults that neither a parser nor axe sees."""
 
 from __future__ import annotations
 
@@ -11,26 +11,16 @@ from html5lib.constants import E as WORDS
 
 VOID_OF_TEXT = frozenset("ul ol dl table tbody thead tfoot tr select optgroup".split())
 PARENTS = {
-    "li": {"ul", "ol", "menu"},
-    "dt": {"dl", "div"},
-    "dd": {"dl", "div"},
-    "option": {"select", "optgroup", "datalist"},
-    "legend": {"fieldset"},
-    "summary": {"details"},
-    "caption": {"table"},
-    "figcaption": {"figure"},
+    "li": {"ul", "ol", "menu"}, "dt": {"dl", "div"}, "dd": {"dl", "div"}, "option": {"select", "optgroup", "datalist"},
+    "legend": {"fieldset"}, "summary": {"details"}, "caption": {"table"}, "figcaption": {"figure"},
     "source": {"picture"},
-}
+}  # fmt: skip
 CHILDREN = {
     name: frozenset(f"{children} script template".split())
     for name, children in {
-        "ul": "li",
-        "ol": "li",
-        "dl": "dt dd div",
-        "select": "option optgroup hr",
-        "tr": "td th",
+        "ul": "li", "ol": "li", "dl": "dt dd div", "select": "option optgroup hr", "tr": "td th",
     }.items()
-}
+}  # fmt: skip
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 PHRASING_ONLY = HEADINGS | frozenset(
     "p span em strong b i small code button label time mark cite summary dt abbr q sub sup del ins legend".split()

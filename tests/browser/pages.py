@@ -19,8 +19,10 @@ from django.views.csrf import csrf_failure
 from playwright.sync_api import Page, Route
 
 from corpus_app import curation
+from corpus_app.appraisal import CertaintyLevel
 from corpus_app.curation import bulk, jobs
-from corpus_app.models import Concept, CorpusEvent, ImportItem, ImportJob, Passage, Study
+from corpus_app.models import Concept, CorpusEvent, Finding, ImportItem, ImportJob, Passage, Study
+from corpus_app.sources import CertaintyDraft
 from inform_site import errors
 from qa_app import pages
 from qa_app.answers import asking
@@ -71,7 +73,7 @@ ER  -
 class Place:
     """A page: where it is (made on first use), the status it answers with, and whether one has to be signed in.
 
-    `then` is what is done there before it is looked at, `first` before it is visited; `part` selects what only that changes.
+    `then` is done there before it is looked at, `first` before it is visited; `part` selects what only that changes.
     `rules` are axe's, where some are not ours; `complaint` is what the browser says of it on purpose. `has_layer` where
     something lies over the page: a picture shows no more of it than the screen does.
     """
@@ -100,7 +102,6 @@ def visit(page: Page, name: str, site: Site) -> str:
     if place.first:
         place.first(page, site)
     response = page.goto(address_of(name, site))
-    assert response is not None
     assert response.status == place.status, name
     return response.text()
 
@@ -212,7 +213,7 @@ def assert_no_wider(page: Page, *widths: int) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
 
 
-# --- What some of them show ----------------------------------------------------------------------------------------------
+# --- What some of them show -----------------------------------------------------------------------------
 
 
 def _path(path: str, **place: Any) -> Place:
@@ -246,6 +247,17 @@ def _state(verb: str, study: Row) -> Place:
 
 def _study_key() -> int:
     return Study.objects.get(study_id="S018").pk
+
+
+def _unconfirmed() -> int:
+    finding = Finding.objects.filter(study=_study_key())[0]
+    Finding.objects.filter(pk=finding.pk).update(is_unconfirmed=True)
+    return finding.pk
+
+
+def _certainty() -> int:
+    draft = CertaintyDraft("resistance-training", "hypertrophy", CertaintyLevel.MODERATE, (words.comment,))
+    return curation.save_certainty(draft, by=None, by_name="test").pk
 
 
 def _worked_on() -> int:
@@ -399,7 +411,7 @@ def _with_another(site: Site, **changes: Any) -> str:
 
 def _retracted(site: Site) -> str:
     """The pipeline's answer, begun by the words of a study that was retracted since."""
-    told = _told(site)  # first: what is made here past the doors is no version of the corpus
+    told = _told(site)  # first: what is made here without curation is no version of the corpus
     study = make_study(study_id="T-GONE", title="Four weekly sets against twelve in untrained men", texts=(FOUR,))
     address = site.stored(**_citing(told, study.passages.get(), FOUR, "summary"))
     curation.set_notice([study.study_id], notice="retracted", by=None, by_name="test", reason="for this test")
@@ -492,6 +504,10 @@ DESK: dict[str, Place] = {
     "passages": _desk("corpus_app_passage_changelist", holding=_worked_on),
     "passage": _desk("corpus_app_passage_change", lambda: Passage.objects.filter(study=_study_key())[0].pk),
     "broken passage": _desk("corpus_app_passage_change", lambda: Passage.objects.filter(study=_worked_on())[1].pk),
+    "findings": _desk("corpus_app_finding_changelist"),
+    "finding to confirm": _desk("corpus_app_finding_change", _unconfirmed),
+    "certainties": _desk("corpus_app_outcomecertainty_changelist", holding=_certainty),
+    "certainty": _desk("corpus_app_outcomecertainty_change", _certainty),
     "concepts": _desk("corpus_app_concept_changelist"),
     "concept": _desk("corpus_app_concept_change", lambda: Concept.objects.get(concept_id="hypertrophy").pk),
     "words of no concept": _desk("corpus_app_concept_terms"),

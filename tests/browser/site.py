@@ -25,14 +25,11 @@ COUNTED = "How many studies do you have?"
 
 TERM = {"id": "few", "name": "few sets", "definition": "Up to four sets a week for a muscle."}
 STAND: dict[str, Any] = {
-    "outcome_concept": "hypertrophy",
-    "outcome_name": "muscle growth",
+    "outcome_concept": "hypertrophy", "outcome_name": "muscle growth",
     "favours": [{"study_id": "T001", "finding_id": 9001, "statement": "Ten sets beat five."}],
     "no_difference": [{"study_id": "T002", "finding_id": 9002, "statement": "A dose made no difference."}],
-    "against": [],
-    "unclear": [],
-    "by_population": [],
-}
+    "against": [], "unclear": [], "by_population": [],
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,8 @@
-"""What a reader does with an answer: terms, marks, table, feedback, copies, paper, asking again."""
+"""An answer in a browser: terms, marks, table, feedback, copies, paper, follow-ups, comparing, own questions."""
 
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,15 +10,7 @@ from pypdf import PdfReader
 
 from qa_app.models import Feedback
 from tests.browser.pages import open_folds
-from tests.browser.site import COUNTED, SETS, STAND, TERM, Site, payload_of
-
-FILES = {
-    "RIS": "ris",
-    "BibTeX": "bib",
-    "CSL-JSON": "csl.json",
-    "Markdown": "md",
-    "All findings of the sources as CSV": "csv",
-}
+from tests.browser.site import COUNTED, MEANT, SETS, SHOES, STAND, TERM, WOMEN, Site, payload_of
 
 
 @pytest.fixture
@@ -44,7 +35,7 @@ def test_a_hard_term_explains_itself_by_pointer_and_by_keyboard(page: Page, answ
 
 
 @pytest.mark.parametrize("reader", [False], indirect=True)
-def test_without_script_terms_open_feedback_is_kept_and_the_question_asked_again(reader: Page, answer: str) -> None:
+def test_an_answer_works_without_script(reader: Page, answer: str) -> None:
     reader.goto(answer)
     reader.get_by_role("button", name="Few sets").first.click()
     expect(reader.locator(".meaning").first).to_be_visible()
@@ -135,18 +126,6 @@ RUN_OVER = """() => [...document.querySelectorAll("main details :is(dl, ul, ol, 
   .map((part) => `${part.localName}.${part.className}`)"""
 
 
-def test_every_file_of_an_answer_is_kept_under_its_name(site: Site, reader: Page) -> None:
-    reader.goto(site.answer_to(mode="intermediate"))
-    shown = payload_of(reader)
-
-    for name, suffix in FILES.items():
-        with reader.expect_download() as caught:
-            reader.get_by_role("link", name=name, exact=True).click()
-        assert caught.value.suggested_filename == f"inform-{shown['id']}.{suffix}"
-        content = Path(caught.value.path()).read_text(encoding="utf-8")
-        assert all((source["doi"] or source["title"]) in content for source in shown["citations"]), name
-
-
 def test_what_is_unfolded_does_not_run_over_what_follows(site: Site, page: Page) -> None:
     for question in (SETS, COUNTED):
         page.goto(site.answer_to(question))
@@ -163,7 +142,7 @@ TOLD = """() => [...document.querySelectorAll(".evidence-table tbody tr")].map((
 ])"""
 
 
-def test_the_table_tells_of_a_study_once_and_then_only_what_else_it_found(site: Site, page: Page) -> None:
+def test_the_table_names_a_study_once(site: Site, page: Page) -> None:
     further = {"study_id": "T001", "finding_id": 9003, "statement": "Few sets built muscle, too."}
     page.goto(site.stored(agreement=STAND | {"favours": [*STAND["favours"], further]}))
     for width in (390, 1280):
@@ -199,11 +178,64 @@ def test_on_paper_everything_is_whole_and_nothing_is_for_the_screen(site: Site, 
         assert not source["doi"] or f"https://doi.org/{source['doi']}" in flat
     assert page.url in flat
     for chrome in (
-        "Skip to the content",
-        "Ask another question",
-        "Did this help",
-        "Copy link",
-        "How it works",
+        "Skip to the content", "Ask another question", "Did this help", "Copy link", "How it works",
         "with the words of your",
-    ):
+    ):  # fmt: skip
         assert chrome.replace(" ", "") not in flat
+
+
+def follow(page: Page, question: str = WOMEN) -> None:
+    section = page.get_by_role("region", name="Ask a follow-up")
+    section.get_by_role("textbox").fill(question)
+    section.get_by_role("button", name="Ask this").click()
+    page.get_by_text("Understood as:").wait_for()
+
+
+def test_a_follow_up_keeps_the_subject_and_can_be_asked_alone(site: Site, reader: Page) -> None:
+    site.ask(reader)
+
+    follow(reader)
+
+    expect(reader.locator(".understood strong")).to_have_text(MEANT)
+    expect(reader.get_by_role("navigation", name="The questions before").get_by_role("link")).to_have_text([SETS])
+    reader.get_by_role("button", name="Ask it alone").click()
+    expect(reader.locator(".understood")).to_have_count(0)
+    expect(reader.locator("#question-title")).to_have_text(WOMEN)
+
+
+def test_one_question_in_both_modes_stands_side_by_side(site: Site, reader: Page) -> None:
+    site.ask(reader)
+
+    reader.get_by_role("button", name="Compare with the answer").click()
+    reader.wait_for_url("**/compare/?a=*&b=*")
+
+    expect(reader.locator(".sides .eyebrow").nth(0)).to_contain_text("Answer A · Beginner")
+    expect(reader.locator(".sides .eyebrow").nth(1)).to_contain_text("Answer B · Intermediate")
+    assert reader.locator(".differences li").count() >= 1
+    sides, heading = reader.locator(".comparison .sides"), reader.locator(".comparison h3").first
+    assert sides.evaluate("sides => parseFloat(getComputedStyle(sides).columnGap)") == 32
+    assert heading.evaluate("heading => parseFloat(getComputedStyle(heading).marginTop)") == 24
+    reader.set_viewport_size({"width": 390, "height": 844})
+    reader.get_by_role("link", name="answer B", exact=True).click()
+    expect(reader.locator("#B")).to_be_in_viewport()
+
+
+def test_own_questions_are_listed_compared_and_forgotten(site: Site, reader: Page) -> None:
+    for question in (SETS, SHOES, COUNTED):
+        site.ask(reader, question)
+    reader.get_by_role("link", name="Your questions").click()
+
+    questions = reader.locator(".kept li p:first-child a")
+    expect(questions).to_have_text([COUNTED, SHOES, SETS])
+    for question in (SETS, SHOES):
+        reader.get_by_role("checkbox", name=question).focus()
+        reader.keyboard.press("Space")
+    reader.get_by_role("button", name="Compare selected").press("Enter")
+    expect(reader.locator(".sides h2")).to_have_text([SHOES, SETS])
+    assert "/compare/?a=" in reader.url
+
+    reader.get_by_role("link", name="Your questions").click()
+    reader.get_by_role("button", name=f"Forget “{SHOES}”").click()
+    expect(questions).to_have_text([COUNTED, SETS])
+    reader.get_by_role("button", name="Clear the list").click()
+    expect(reader.get_by_text("You have not asked anything in this browser yet")).to_be_visible()

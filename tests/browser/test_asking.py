@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from corpus_app import curation
 from tests.browser.conftest import Watch
-from tests.browser.site import EMERGENCY, PIZZA, SETS, SHOES, STAND, STREAM, Site, payload_of
+from tests.browser.site import PIZZA, SETS, SHOES, STAND, Site, payload_of
 from tests.qa.payloads import make_refusal
 
 PHONE = {"width": 390, "height": 844}
@@ -71,7 +70,7 @@ def test_a_marker_opens_the_passage_with_exactly_the_quoted_words_marked(site: S
     expect(marker).to_be_focused()
 
 
-def test_another_marker_replaces_what_the_panel_shows_and_a_mark_opens_it_too(site: Site, page: Page) -> None:
+def test_markers_and_marks_open_the_panel_in_turn(site: Site, page: Page) -> None:
     page.goto(site.stored(agreement=STAND))
     markers, marks, panel = page.locator(".answer .cite"), page.locator(".mark"), page.get_by_role("dialog")
     quotes = ("Few sets still build muscle.", "than those who ate 0.8 g/kg.")
@@ -177,9 +176,7 @@ def test_an_example_is_asked_by_one_click_in_the_chosen_mode(site: Site, page: P
 
 
 @pytest.mark.parametrize("start", ["ask", "answer"])
-def test_a_question_that_cannot_be_asked_is_said_by_the_form_and_nothing_is_lost(
-    site: Site, page: Page, watch: Watch, start: str
-) -> None:
+def test_an_unfit_question_stays_in_the_form(site: Site, page: Page, watch: Watch, start: str) -> None:
     watch.expected = ("status of 400", "htmx:")
     page.goto(site.url if start == "ask" else site.stored())
     address = page.url
@@ -193,19 +190,6 @@ def test_a_question_that_cannot_be_asked_is_said_by_the_form_and_nothing_is_lost
     expect(box).to_have_value("\u200b \u200b")
     assert page.url == address
     expect(page.locator(".answer")).to_have_count(1 if start == "answer" else 0)
-
-
-def test_when_the_server_cannot_be_reached_the_question_stays(site: Site, page: Page, watch: Watch) -> None:
-    watch.expected = ("net::ERR_FAILED", "htmx:")
-    page.goto(site.url)
-    page.route(STREAM, lambda route: route.abort())
-    page.get_by_label("Your question").fill(SETS)
-
-    page.get_by_role("button", name="Ask", exact=True).click()
-
-    expect(page.get_by_role("alert").filter(has_text="Your question is still in the box")).to_be_visible()
-    expect(page.get_by_label("Your question")).to_have_value(SETS)
-    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()
 
 
 def test_a_page_out_of_date_says_so_and_its_reload_keeps_the_question(site: Site, page: Page, watch: Watch) -> None:
@@ -247,15 +231,6 @@ def test_what_the_corpus_does_not_answer_is_refused_without_confidence(site: Sit
     expect(page.get_by_role("heading", name="What the studies here are about")).to_be_visible()
 
 
-def test_an_emergency_gets_its_reply_and_no_training_advice(site: Site, page: Page) -> None:
-    site.ask(page, EMERGENCY)
-
-    assert payload_of(page)["outcome"] == "guardrail"
-    expect(page.get_by_text("emergency number")).to_be_visible()
-    expect(page.locator(".evidence")).to_have_count(0)
-    expect(page.locator(".cite")).to_have_count(0)
-
-
 @pytest.mark.parametrize("reader", [False], indirect=True)
 def test_without_script_one_asks_reads_and_opens_the_words(site: Site, reader: Page) -> None:
     site.ask(reader)
@@ -271,26 +246,3 @@ def test_without_script_one_asks_reads_and_opens_the_words(site: Site, reader: P
     reader.get_by_label("Your question").fill(PIZZA)
     reader.get_by_role("button", name="Ask", exact=True).click()
     expect(reader.get_by_role("heading", level=1, name=PIZZA)).to_be_visible()
-
-
-def test_an_answer_says_when_a_source_is_retracted_or_withdrawn(site: Site, page: Page) -> None:
-    site.ask(page)
-    cited = payload_of(page)["citations"][0]
-    quote = payload_of(page)["summary"]["sentences"][0]["text"]
-
-    change = {"by": None, "by_name": "test", "reason": "for this test"}
-    try:
-        curation.set_notice([cited["study_id"]], notice="retracted", **change)
-        page.reload()
-        expect(page.get_by_text("A study used here has been retracted.")).to_be_visible()
-        expect(page.get_by_text("The studies have changed since")).to_be_visible()
-        expect(page.get_by_text(quote).first).to_be_visible()
-
-        curation.withdraw([cited["study_id"]], **change)
-        page.reload()
-        expect(page.get_by_text("A source was withdrawn.").first).to_be_visible()
-        assert quote not in page.content()
-        assert cited["title"] not in page.content()
-    finally:
-        curation.set_notice([cited["study_id"]], notice="none", **change)
-        curation.publish([cited["study_id"]], **change)

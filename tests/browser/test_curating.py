@@ -1,4 +1,4 @@
-"""The desk as a new curator meets it: from a file to a banner over an answer. `SHOTS=docs/images/curating` keeps the pictures."""
+"""The desk as a new curator meets it, from a file to a retraction. `SHOTS=docs/images/curating` keeps pictures."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def confirm(page: Page, button: str) -> None:
     page.locator(".messagelist .success").wait_for()
 
 
-def test_from_a_file_to_a_banner_as_a_new_curator(
+def test_from_a_file_to_a_retraction(
     site: Site, people: None, page: Page, browser: Browser, watch: Watch, shoot: Shoot
 ) -> None:
     log_in(page, site, "ada")

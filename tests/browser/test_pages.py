@@ -1,7 +1,11 @@
-"""The pages of answers: no wider than the screen, still for readers who ask for it, each citation at its place."""
+"""Pages in a browser: widths, motion, citations, the corpus, the page of the API, a measured site."""
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from corpus_app.models import Finding
 from tests.browser.pages import assert_no_wider, open_panel, stop_half_way
-from tests.browser.site import STAND, Site, payload_of
+from tests.browser.site import SETS, STAND, Site, payload_of
 from tests.qa.payloads import make_citation, make_evidence, make_refusal, make_sentence
 
 
@@ -49,21 +53,9 @@ def test_nothing_moves_for_readers_who_want_no_motion(site: Site, page: Page, wi
     assert (page.evaluate(MOVING) > 0) is moves
 
 
-def test_an_answer_whose_sources_were_all_withdrawn_says_so(site: Site, page: Page) -> None:
-    gone = [make_citation(1, study_id="X1"), make_citation(2, study_id="X2")]  # never were in the corpus
-    page.goto(site.stored(citations=gone, evidence=[]))
-
-    expect(page.get_by_text("2 sources were withdrawn.")).to_be_visible()
-    expect(page.locator(".outcome")).to_contain_text("All sources of this answer were withdrawn.")
-    expect(page.get_by_text("Was very likely, 84 of 100, when the answer was given.")).to_be_visible()
-    expect(page.locator(".cite")).to_have_count(0)
-
-
 def test_a_collection_that_is_no_more_is_not_asked_again(site: Site, page: Page) -> None:
     page.goto(site.stored(collection="no-more"))
-
     page.get_by_role("button", name="Ask for more detail").click()
-
     expect(page.get_by_role("button", name="Ask in plain words")).to_be_visible()
     assert payload_of(page)["mode"] == "intermediate"
 
@@ -100,3 +92,98 @@ def test_the_citation_of_a_count_leads_to_the_finding_that_was_counted(site: Sit
     row = page.locator(":target")
     expect(row).to_be_in_viewport()
     expect(row).to_contain_text(finding.statement)
+
+
+def test_search_choose_and_take_away(site: Site, reader: Page) -> None:
+    reader.goto(site.url)
+    reader.get_by_role("navigation", name="Site").get_by_role("link", name="Corpus").click()
+
+    reader.get_by_role("searchbox").fill("muscle")
+    reader.get_by_role("searchbox").press("Enter")
+    expect(reader).to_have_url(re.compile(r"\?q=muscle$"))
+    reader.get_by_role("group", name="Filters").get_by_role("link", name=re.compile("^Meta-analysis")).click()
+    expect(reader).to_have_url(re.compile(r"q=muscle&design=meta_analysis"))
+    everything = reader.locator("#results-title").inner_text()
+    reader.get_by_label("From").fill("2020")
+    reader.get_by_role("button", name="Set years").click()
+    expect(reader).to_have_url(re.compile(r"design=meta_analysis.*from=2020"))
+
+    reader.get_by_role("link", name="Remove Years: from 2020").click()
+    expect(reader.locator("#results-title")).to_have_text(everything)
+    reader.get_by_role("link", name="Remove all").click()
+    expect(reader).to_have_url(site.url + "/corpus/")
+
+
+def test_filters_are_folded_on_a_phone_and_open_on_a_desk(site: Site, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(site.url + "/corpus/")
+    expect(page.get_by_role("group", name="Filters")).to_be_hidden()
+    page.get_by_text("Filters", exact=True).press("Enter")
+    expect(page.get_by_role("group", name="Filters")).to_be_visible()
+
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.reload()
+    expect(page.get_by_role("group", name="Filters")).to_be_visible()
+
+
+def test_a_topic_leads_to_its_neighbours_and_studies(site: Site, view: Page) -> None:
+    topic = site.url + "/topics/hypertrophy/"
+    view.goto(topic)
+    first = view.locator(".fan a").first
+    address = first.get_attribute("href")
+    first.locator("text").click()
+    expect(view).to_have_url(f"{site.url}{address}")
+    expect(view.locator("h1")).to_be_visible()
+
+    view.goto(topic)
+    assert view.locator(".fan a:not([tabindex='-1'])").count() == 0  # the keyboard finds them in the list
+    view.locator(".neighbours a").first.focus()
+    view.keyboard.press("Enter")
+    expect(view).not_to_have_url(topic)
+
+    view.goto(site.url + "/studies/S018/")
+    view.locator(".topics a", has_text="muscle hypertrophy").click()
+    expect(view.locator("h1")).to_have_text("Muscle hypertrophy")
+    view.locator(".found a[href='/studies/S018/']").click()
+    expect(view).to_have_url(f"{site.url}/studies/S018/")
+
+
+def test_the_page_of_the_api_shows_every_operation_and_tries_one(site: Site, view: Page) -> None:
+    view.goto(site.url + "/api/v1/docs/")
+    operations = view.locator(".opblock")
+    operations.first.wait_for()
+    described = view.request.get(f"{site.url}/api/v1/schema").json()["paths"]
+    assert operations.count() == sum(len(found) for found in described.values())
+
+    view.get_by_text("Ask a question", exact=True).click()
+    view.get_by_text("A refusal is an answer too").wait_for()
+    view.get_by_text("Ask a question", exact=True).click()
+    view.get_by_text("Whether the site can answer", exact=True).click()
+    view.get_by_role("button", name="Try it out").click()
+    view.get_by_role("button", name="Execute").click()
+
+    view.locator(".live-responses-table .response-col_status", has_text="200").wait_for()
+
+
+ROOT = Path(__file__).resolve().parents[2]
+MEASURED = """first event of a stream
+first sentence of a stream
+end of a stream
+whole answer
+stored page
+stored page, Django's side
+first sentence in the browser"""
+
+
+def test_a_running_site_is_measured_over_http_and_in_a_browser(site: Site, tmp_path: Path, settings: Any) -> None:
+    settings.SERVER_TIMING = True
+    questions = tmp_path / "questions.txt"
+    questions.write_text(f"{SETS}\n\n", encoding="utf-8")
+
+    command = [sys.executable, "-m", "lab", "bench_site", site.url, "--rounds", "1", "--questions", str(questions)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    first, *rows = done.stdout.splitlines()
+    assert first == "1 questions, 1 rounds; milliseconds"
+    assert [row.partition("  ")[0] for row in rows] == MEASURED.split("\n")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
@@ -14,21 +12,10 @@ from playwright.sync_api import Page, Route, expect
 from qa_app.answers import answering, streaming
 from tests.browser.conftest import Watch
 from tests.browser.site import MEANT, SETS, STREAM, WOMEN, Site, cut_short, payload_of
-from tests.doubles.model_server import WRITES, Asked, draft, serving
+from tests.doubles.model_server import SlowModel, serving
 
 LONG = 60.0
 FOUND = ["Question read", "Studies searched"]  # the stages before the writer's
-
-
-class SlowModel:
-    """A language model that keeps its replies back until it is let go on."""
-
-    def __init__(self) -> None:
-        self.go_on = threading.Event()
-
-    def behave(self, asked: Asked) -> str:
-        self.go_on.wait(LONG)
-        return draft(WRITES["good"](asked))
 
 
 @pytest.fixture
@@ -50,9 +37,7 @@ def type_and_send(site: Site, page: Page) -> None:
     page.keyboard.press("Enter")
 
 
-def test_stages_are_shown_as_they_finish_and_then_the_answer_at_its_address(
-    site: Site, page: Page, model: SlowModel
-) -> None:
+def test_stages_are_shown_and_then_the_answer(site: Site, page: Page, model: SlowModel) -> None:
     type_and_send(site, page)
 
     stages = page.get_by_role("list", name="How far the answer is").get_by_role("listitem")
@@ -91,9 +76,7 @@ def follow(page: Page, question: str = WOMEN) -> None:
     page.locator("#follow-up").press("Enter")
 
 
-def test_a_follow_up_is_shown_while_it_is_made_with_what_it_was_understood_as(
-    page: Page, model: SlowModel, before: str
-) -> None:
+def test_a_follow_up_is_shown_while_it_is_made(page: Page, model: SlowModel, before: str) -> None:
     follow(page)
 
     expect(page.get_by_role("heading", level=1, name=WOMEN)).to_be_focused()
@@ -127,9 +110,7 @@ def test_what_is_stopped_stays_in_its_box(page: Page, before: str) -> None:
         assert_given_up(page)
 
 
-def test_an_answer_asked_again_is_shown_while_it_is_made_and_then_with_what_has_changed(
-    site: Site, page: Page, model: SlowModel, before: str
-) -> None:
+def test_an_answer_asked_again_is_shown_with_changes(site: Site, page: Page, model: SlowModel, before: str) -> None:
     page.get_by_role("button", name="Ask again").first.click()
 
     expect(page.locator(".stages .done")).to_have_text(FOUND)
@@ -144,9 +125,7 @@ def test_an_answer_asked_again_is_shown_while_it_is_made_and_then_with_what_has_
     expect(page.locator(".kept li")).to_have_count(1)
 
 
-def test_the_other_mode_is_shown_while_it_is_made_and_then_beside_the_first(
-    page: Page, model: SlowModel, before: str
-) -> None:
+def test_the_other_mode_is_shown_and_then_compared(page: Page, model: SlowModel, before: str) -> None:
     page.get_by_role("button", name="Compare with the answer").click()
 
     expect(page.locator(".stages .done")).to_have_text(FOUND)
@@ -162,44 +141,6 @@ def test_the_other_mode_is_shown_while_it_is_made_and_then_beside_the_first(
     page.go_back()
     expect(page.get_by_role("heading", level=1, name=SETS)).to_be_visible()
     assert page.url == before
-
-
-def test_what_a_button_asks_is_shown_while_it_is_made(site: Site, page: Page, before: str) -> None:
-    follow_up = "What about muscle growth in women?"  # says enough to be asked alone, too
-    page.goto(site.answer_to(follow_up, parent=id_of(before), writer="extractive"))
-    for name in ("Ask for more detail", "Ask it alone", "Ask again", "Compare with the answer in more detail"):
-        page.get_by_role("button", name=name).first.click()
-
-        expect(page.locator(".stages .done").first).to_be_visible()
-        expect(page.locator(".making .trail")).to_be_visible(visible=name != "Ask it alone")
-        page.get_by_role("button", name="Stop").click()
-        expect(page.locator("#trouble")).to_have_text("Stopped.")
-        expect(page.get_by_role("button", name=name)).to_be_focused()
-
-
-def test_sentences_and_their_figures_stay_where_they_were_when_the_page_settles(site: Site, page: Page) -> None:
-    page.add_init_script(
-        """
-        const seen = (window.seen = []);
-        new MutationObserver(() => {
-          const all = [...document.querySelectorAll(".prose .sentence")];
-          const top = (sentence) => Math.min(...[...sentence.getClientRects()].map((line) => line.top));
-          const whole = [...document.querySelectorAll(".prose .as-one:not(:has(button))")].map((one) => one.textContent);
-          if (all.length) seen.push([Boolean(all[0].closest(".making")), all.map(top), whole]);
-        }).observe(document, { childList: true, subtree: true });
-        """
-    )
-    for width in (390, 1280):
-        page.set_viewport_size({"width": width, "height": 844})
-        type_and_send(site, page)
-        page.wait_for_url("**/answers/*/")
-        page.locator("#question-title").wait_for()
-
-        seen: list[Any] = page.evaluate("window.seen")
-        made, settled = ([state for is_making, *state in seen if is_making is wanted][-1] for wanted in (True, False))
-        assert len(made[0]) > 1
-        assert made[0] == pytest.approx(settled[0], abs=1)  # pixels
-        assert set(made[1]) == set(settled[1]) != set()
 
 
 @pytest.mark.parametrize("way", ["another page", "the window closed", "kept to come back to"])
@@ -229,7 +170,7 @@ def assert_given_up(page: Page) -> None:
     assert streaming._jobs == {}
 
 
-def test_too_many_answers_at_once_are_said_with_when_to_come_back(
+def test_too_many_answers_at_once_are_refused(
     site: Site, page: Page, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch.expected = ("status of 503",)
@@ -331,7 +272,7 @@ def assert_nothing_moved(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 860), (390, 844)], ids=["desk", "phone"])
-def test_nothing_moves_from_the_question_to_the_settled_page_nor_from_there_to_a_follow_up(
+def test_nothing_moves_while_an_answer_is_made(
     site: Site, page: Page, model: SlowModel, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})

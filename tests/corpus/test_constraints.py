@@ -14,11 +14,12 @@ from django.db.models import Model
 from django.utils import timezone
 
 from corpus_app import models
-from corpus_app.models import ConceptRelation, Passage, PassageVector
+from corpus_app.models import ConceptRelation, OutcomeCertainty, Passage, PassageVector
 from corpus_app.roles import DJANGO_ROLES, ROLES
 from tests.builders import make_concept, make_finding, make_passage, make_study
 
 pytestmark = pytest.mark.django_db
+EFFECT = {"effect_measure": "correlation", "effect_value": -0.3, "effect_lower": -0.5, "effect_upper": -0.1}
 
 
 def check_deferred() -> None:
@@ -43,6 +44,7 @@ def breaches() -> dict[str, Callable[[], object]]:
     job = models.ImportJob.objects.create(asked_by_name="n", asked_at=timezone.now(), file_name="f", content=b"")
     now, home = timezone.now(), study.collection
     waiver = {"passage": passage, "kind": "operator", "words": "B", "words_hash": "h", "by_name": "n", "at": now}
+    judged = {"intervention": one, "outcome": two, "level": "low", "reasons": "Few trials."}
     of_text = {"text": text, "study": study, "collection": home, "kind": text.kind}
     of_passage = {"passage": passage, "collection": home}
 
@@ -65,6 +67,16 @@ def breaches() -> dict[str, Callable[[], object]]:
         "study_age_group_known": change(study, age_group="old"),
         "study_sex_known": change(study, sex="men"),
         "study_duration_in_order": change(study, duration_weeks_min=9, duration_weeks_max=8),
+        "study_bias_tool_known": change(study, risk_of_bias={"tool": "eye"}),
+        "finding_effect_has_measure_and_value": change(finding, effect_measure="odds_ratio"),
+        "finding_effect_in_interval": change(finding, **EFFECT | {"effect_upper": None}),
+        "finding_ratio_positive": change(finding, **EFFECT | {"effect_measure": "odds_ratio"}),
+        "finding_unit_of_mean_difference": change(finding, **EFFECT | {"effect_measure": "mean_difference"}),
+        "finding_effect_level_percent": change(finding, effect_level=100),
+        "certainty_once": twice(OutcomeCertainty, **judged),
+        "certainty_level_known": make(OutcomeCertainty, **judged | {"level": "sure"}),
+        "certainty_of_two_concepts": make(OutcomeCertainty, **judged | {"outcome": one}),
+        "certainty_has_reasons": make(OutcomeCertainty, **judged | {"reasons": ""}),
         "study_absent_is_null": change(study, doi=""),
         "study_version_positive": change(study, version=0),
         "passage_position_unique": twice(Passage, study=study, position=9, section="results", text="x"),

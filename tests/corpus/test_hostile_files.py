@@ -107,17 +107,17 @@ def test_published_attacks_are_refused() -> None:
         assert_refused(sources.read_file(sources.source_of(path), INTAKE))
 
 
-def test_a_file_of_100_mb_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_a_file_of_300_mb_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "large.ris"
     with path.open("wb") as stream:
-        stream.truncate(100_000_000)
+        stream.truncate(300_000_000)
     tracemalloc.start()
 
     reading = sources.read_file(sources.source_of(path), INTAKE)
 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert "larger than 50 MB" in told(reading)
+    assert "larger than 200 MB" in told(reading)
     assert peak < 1_000_000
 
 

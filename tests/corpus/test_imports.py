@@ -17,7 +17,8 @@ from django.utils import timezone
 from hypothesis import given
 
 from corpus_app import curation, sources, tasks
-from corpus_app.curation import effects, jobs, lookup
+from corpus_app.curation import effects, history, jobs, lookup
+from corpus_app.indexing import consistency
 from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
 from corpus_app.records import Notice
 from corpus_app.roles import READERS
@@ -158,11 +159,11 @@ def test_a_known_doi_and_an_alike_title_are_shown_and_not_chosen(by: User) -> No
     ]
     with pytest.raises(curation.CurationError, match="Nothing is chosen"):
         carry_out(job, by=by)
-    jobs.close_job(job)
+    jobs.cancel_job(job)
     assert (job.status, job.report["outcomes"]) == ("done", {"left": 2})
     assert jobs.find_work() is None
     with pytest.raises(jobs.NotReady):
-        jobs.close_job(job)
+        jobs.cancel_job(job)
 
 
 def test_an_unforeseen_fault_ends_the_job_with_its_words(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,6 +195,30 @@ def test_what_was_chosen_comes_in_as_drafts_and_the_rest_is_left(by: User) -> No
     assert job.report["outcomes"] == {"created": 1, "left": 1}
     assert CorpusEvent.objects.get().actor == by
     assert not CorpusVersion.objects.exists()
+
+
+ARTICLE = """<article><front><article-meta><title-group><article-title>Sets</article-title></title-group></article-meta></front>
+<body><sec><title>Results</title><p>Strength rose [<xref ref-type="bibr" rid="b1">1</xref>]. It fell.</p><table-wrap>
+<label>Table 4</label><caption><p>Loads.</p></caption><table><thead><tr><th/><th>kg</th></tr></thead>
+<tr><td>Squat, vs. none</td><td>101. (12)</td></tr><tr><td>Bench</td><td>80</td></tr></table></table-wrap></sec></body>
+<back><ref-list><ref id="b1"><label>1</label><pub-id pub-id-type="pmid">77</pub-id></ref></ref-list></back></article>"""
+
+
+def test_an_article_keeps_its_headings_and_the_works_that_it_cites(by: User) -> None:
+    carry_out(read(ARTICLE, by=by, name="a.xml"), by=by)
+
+    prose, table = Passage.objects.order_by("position")
+    work = {"at": 13, "reference": "b1", "label": "1", "doi": "", "pmid": "77"}
+    assert (prose.text, prose.source_heading, prose.cited_works) == ("Strength rose. It fell.", "Results", [work])
+    assert (table.kind, table.source_heading) == ("table", "Results > Table 4")
+    rows = [table.text[row.start : row.end] for row in table.sentences.order_by("position")]
+    assert rows == ["Table 4: Loads. Squat, vs. none; kg: 101. (12)", "Table 4: Loads. Bench; kg: 80"]
+    curation.revise_passage(prose.pk, by=by, text="Indeed, strength rose. It fell.")
+    assert Passage.objects.get(pk=prose.pk).cited_works == [work | {"at": 21}]
+    curation.remove_passage(prose.pk, by=by)
+    history.restore(CorpusEvent.objects.order_by("-pk")[0].pk, by=by)
+    assert Passage.objects.get(text__startswith="Indeed").cited_works == [work | {"at": 21}]
+    assert not [fault for fault in consistency.audit() if "sentences" in fault]
 
 
 def test_the_same_file_again_changes_nothing(by: User) -> None:
@@ -345,7 +370,7 @@ def test_a_notice_marks_its_study_where_that_is_permitted(by: User) -> None:
 
     def job_of(who: User) -> ImportJob:
         job = jobs.create_job(b"x", file_name="x", by=who)
-        item = next(effects.DraftComparer(sources.collect_items("", [])).items([draft]))
+        item = next(effects.DraftComparer().items([draft]))
         item.job, item.position = job, 0
         item.save()
         ImportJob.objects.filter(pk=job.pk).update(status="previewed")
@@ -385,7 +410,7 @@ def test_a_job_resumes_after_each_time_limit(by: User, monkeypatch: pytest.Monke
     total = 12
     job = jobs.create_job(beir(total), file_name="corpus.jsonl", by=by)
 
-    assert in_turns(job) == 3
+    assert in_turns(job) == 4
     assert list(job.items.values_list("position", flat=True)) == list(range(total))
     jobs.confirm(job, jobs.Options(collection="training"), by=by)
     assert in_turns(job) == total
@@ -394,12 +419,54 @@ def test_a_job_resumes_after_each_time_limit(by: User, monkeypatch: pytest.Monke
     assert (job.status, job.done, Study.objects.count()) == ("done", total, total)
 
 
-def test_a_preview_comes_before_a_long_import(by: User) -> None:
-    long = read(beir(2), by=by, name="long.jsonl")
-    jobs.confirm(long, jobs.Options(collection="training"), by=by)
-    new = jobs.create_job(RIS.encode(), file_name="refs.ris", by=by)
+def test_a_short_import_does_not_wait_for_a_long_one(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "BATCH", 4)
+    long = jobs.create_job(beir(400), file_name="long.jsonl", by=by)
+    jobs.run_job(long, seconds=0)
+    short = jobs.create_job(RIS.encode(), file_name="refs.ris", by=by)
 
-    assert jobs.find_work() == new
+    assert jobs.find_work() == short
+    assert in_turns(short) == 1
+    assert jobs.find_work() == long
+
+
+def test_an_import_is_parsed_once_and_again_only_by_another_process(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "BATCH", 5)
+    parsed: list[str] = []
+    parse = sources.stream
+    monkeypatch.setattr(sources, "stream", lambda source, intake: parsed.append(source.name) or parse(source, intake))
+    job = jobs.create_job(beir(22), file_name="corpus.jsonl", by=by)
+
+    jobs.run_job(job, seconds=0)
+    jobs.opened_sources.clear()  # as a killed worker does
+    monkeypatch.setattr(jobs, "BATCH", 4)
+    in_turns(job)
+
+    assert len(parsed) == 2
+    assert list(job.items.values_list("position", flat=True)) == list(range(22))
+    assert job.items.values("study_key").distinct().count() == 22
+
+
+@pytest.mark.parametrize("step", ["waiting", "reading", "running"])
+def test_an_import_is_cancelled_at_any_time_and_keeps_what_came_in(
+    by: User, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr(jobs, "BATCH", 4)
+    job = jobs.create_job(beir(12), file_name="corpus.jsonl", by=by)
+    if step == "running":
+        in_turns(job)
+        jobs.confirm(job, jobs.Options(collection="training"), by=by)
+    if step != "waiting":
+        jobs.run_job(job, seconds=0)
+    seen_by_worker = ImportJob.objects.get(pk=job.pk)
+
+    jobs.cancel_job(job)
+
+    assert jobs.run_job(seen_by_worker, seconds=0)
+    assert jobs.find_work() is None
+    assert (job.status, job.report["cancelled"]) == ("done", True)
+    assert Study.objects.count() == (1 if step == "running" else 0)
+    assert job.items.filter(outcome="left").count() == {"waiting": 0, "reading": 4, "running": 11}[step]
 
 
 @pytest.fixture

@@ -119,6 +119,15 @@ def test_an_interrupted_run_is_continued_by_the_next() -> None:
     assert told == [indexing.Progress(indexing.BATCH, total), indexing.Progress(total, total)]
 
 
+def test_published_passages_are_indexed_before_drafts() -> None:
+    make_study(study_id="A-DRAFT", status="draft", texts=tuple(f"Draft {number}." for number in range(indexing.BATCH)))
+    make_study(study_id="B", texts=("Readers miss this.",))
+
+    indexing.index_stale(seconds=0)
+
+    assert set(PassageVector.objects.values_list("passage__study__study_id", flat=True)) == {"B"}
+
+
 class Meddler(WordHashEncoder):
     """Encodes only after somebody else has done something."""
 

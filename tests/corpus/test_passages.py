@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_app.passages import SectionText, content_hash, cut, cut_text, split_sentences
-from corpus_app.records import Section
+from corpus_app.passages import SectionText, content_hash, cut, cut_text, moved_works, split_sentences
+from corpus_app.records import CitedWork, Section
 
 PIECES = st.sampled_from(
     [*'(")”…Aa\t\n .', ". ", "? ", "! ", "\n\n", "et al. ", "vs. ", "1.5 ", "P = 0.03", "[12]", "No"]
@@ -32,6 +33,7 @@ def test_a_full_stop_inside_a_sentence_does_not_end_it() -> None:
         "Rest was 90 s. [12] and shorter later.",
         "The U.S. guideline was followed.",
         "Strength rose in\ntrained men.",
+        "They used SPSS (SPSS Inc., Chicago, IL) and kits of Foo Co., Ltd., London.",
     ):
         assert sentences(text) == [text]
 
@@ -81,6 +83,22 @@ def test_long_repetitions_are_cut_like_short_ones() -> None:
     for shape in (".", ". ", ".)", "A.", "1. ", "a.1,1,", '."', "aa.Bb ", "[1]", "\n", "\n- ", "("):
         text = shape * 20_000
         assert sum(end - start for start, end in split_sentences(text)) <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("after", "places"),
+    [
+        ("It rose. It fell.", [7, 16]),
+        ("Indeed it rose. It fell.", [14, 23]),
+        ("It rose. It fell much.", [7, 16]),
+        ("It rose. Then it fell.", [7, 21]),
+        ("Nothing.", []),
+    ],
+)
+def test_cited_works_move_with_the_words_that_stay(after: str, places: list[int]) -> None:
+    works = (CitedWork(7, "b1", "1"), CitedWork(16, "b2", "2"))
+
+    assert [work.at for work in moved_works(works, "It rose. It fell.", after)] == places
 
 
 def test_words_that_move_between_heading_and_text_change_the_hash() -> None:

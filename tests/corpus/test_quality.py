@@ -20,6 +20,8 @@ CLEAN = [
     "Two- to three-fold gains were seen in 10- to 12-year-old boys; body mass fell by 3.7 kg (95% CI −5.0 to −2.4).",
     "The odds ratio was 1.3 (95% CI 0.9 to 1.8; P = 0.20), and peak VO2 reached 45 mL·kg−1·min−1.",
     "Use of creatine is discussed by Smith et al. (2010) and others; rate of force development (RFD) was not measured.",
+    "Table 2: Power. Model 1, 95% CI: 3.12 to 6.14; Range: 2,1 to 7,2; p-value: 0.036; ml, 95% CI: 2.4, 194.9",
+    "Two-sided p values within treatment p values were read in HO-CH- in the spectrum.",
     "See www.example.org/minus for the data, or doi 10.1000/x.Y; E. coli was absent at 2 ½ hours.",
 ]
 BROKEN = [

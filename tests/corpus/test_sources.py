@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app import sources
-from corpus_app.records import ORDINARY_KINDS, Direction, Lean, Notice, Section, Status
+from corpus_app.appraisal import BiasJudgement, BiasTool, Effect, EffectMeasure, RiskOfBias
+from corpus_app.records import ORDINARY_KINDS, CitedWork, Direction, Lean, Notice, Section, Status
 from corpus_app.sources import FindingDraft, Known, PassageDraft, StudyDraft
 
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
@@ -265,12 +266,14 @@ drafts = st.builds(
     duration_weeks_max=st.none() | st.sampled_from([8, 10.25]),
     findings=st.lists(
         st.builds(FindingDraft, texts, st.just(""), texts, st.sampled_from(Direction), texts, asked, st.none() | texts,
-                  st.none() | st.sampled_from(Lean), st.sampled_from([None, True])),
+                  st.none() | st.sampled_from(Lean), st.sampled_from([None, True]),
+                  st.sampled_from([None, Effect(EffectMeasure.MEAN_DIFFERENCE, 1.5, -2, 3, 90, "kg")])),
         max_size=2,
     ).map(tuple),
     takeaway=st.just("") | texts,
     asked_as=asked,
     curator_notes=st.just("") | texts,
+    risk_of_bias=st.sampled_from([None, RiskOfBias(BiasTool.OTHER, (), BiasJudgement.HIGH, "AMSTAR 2.")]),
     labels=st.sampled_from([(), ("to read", "Rayyan: excluded")]),
     licence=st.sampled_from(["", "CC BY 4.0"]),
     notice=st.just(Notice.CORRECTED),
@@ -278,7 +281,8 @@ drafts = st.builds(
     derived_numbers=st.lists(st.integers() | st.sampled_from(["12", "0.7"]), max_size=2).map(tuple),
     passages=st.lists(
         st.builds(PassageDraft, st.sampled_from(Section), texts, st.none() | st.integers(1, 99),
-                  st.sampled_from(ORDINARY_KINDS), asked_as=asked),
+                  st.sampled_from(ORDINARY_KINDS), st.sampled_from(["", "Results > Table 4"]), asked_as=asked,
+                  cited=st.sampled_from([(), (CitedWork(2, "b1", "1", "10.1000/x"), CitedWork(2, "b2", ""))])),
         max_size=3,
     ).map(tuple),
 )  # fmt: skip
@@ -293,6 +297,8 @@ def test_written_study_reads_back_as_it_was(original: StudyDraft) -> None:
     assert notes == []
     assert found is not None
     assert replace(found, empty_keys=()) == original
+    origins = ([(passage.heading, passage.cited) for passage in draft.passages] for draft in (found, original))
+    assert next(origins) == next(origins)
     assert sources.study_json(found) == sources.study_json(original)
 
 

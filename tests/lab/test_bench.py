@@ -8,7 +8,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from corpus_app import embedding, indexing
-from lab.management.commands import bench
 from tests.builders import make_study
 from tests.fakes import WordHashEncoder
 
@@ -34,16 +33,6 @@ def test_it_times_the_encoder_the_original_and_the_search(small: None) -> None:
     for step in ("encode, small@int8", "encode, small@fp32", "search", "encode and search"):
         assert f"\n{step} " in said
     assert "times as long as the encoder in use" in said
-
-
-def test_questions_of_a_file_are_asked(small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    questions, asked = tmp_path / "questions.txt", []
-    questions.write_text("How many sets?\n\nHow much protein?\n", encoding="utf-8")
-    monkeypatch.setattr(bench, "encode_and_search", asked.append)
-
-    call_command("bench", rounds=2, questions=questions, stdout=StringIO())
-
-    assert asked == ["How many sets?", "How much protein?"] * 3, "once to warm up, twice by the clock"
 
 
 def test_without_a_corpus_or_questions_it_says_what_is_missing(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_folder_is_asked_in_a_database_of_its_own(
+def test_a_folder_is_asked_in_its_own_database(
     folder: Path, encoder: WordHashEncoder, tmp_path: Path, settings: Any
 ) -> None:
     settings.DATA_DIR = tmp_path

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from lab.lexicon_usage import count_usage, read_texts, usage_text
+from lab.lexicon_usage import count_usage, usage_text
 from qa_app.pipeline.lexicon import Tables
 
 TABLES: Tables = {
@@ -49,11 +48,6 @@ def test_an_entry_counts_where_it_occurs(question: str, entries: set[str]) -> No
     assert set(hits(question)) == entries
 
 
-def test_a_question_counts_once_and_passages_for_phrases_that_open_sentences() -> None:
-    assert hits("more and more", "more")["more"] == 2
-    assert hits(passages=("They grew. However, few did.",)) == {". however": 1}
-
-
 def test_the_report_names_what_is_unused_and_counts_safety_apart() -> None:
     lines = usage_text(count_usage(TABLES, ["more dose", "growth"])).splitlines()
 
@@ -62,15 +56,6 @@ def test_the_report_names_what_is_unused_and_counts_safety_apart() -> None:
     assert [line.split()[-2:] for line in lines if line.startswith(("all", "crisis"))] == [
         ["14", "11"], ["1", "1"], ["1", "1"],
     ]  # fmt: skip
-
-
-def test_questions_and_passages_are_read_from_files(tmp_path: Path) -> None:
-    labels, study = tmp_path / "labels.jsonl", tmp_path / "S001.json"
-    labels.write_text('{"question": "and women?", "before": "Is it safe?"}\n\n{"passage": "It fell."}\n', "utf-8")
-    study.write_text(json.dumps({"passages": [{"section": "results", "text": "It grew."}]}), "utf-8")
-
-    assert read_texts(labels) == (["and women?", "Is it safe?"], ["It fell."])
-    assert read_texts(study) == ([], ["It grew."])
 
 
 def test_the_command_prints_the_report_and_names_a_bad_line(tmp_path: Path) -> None:

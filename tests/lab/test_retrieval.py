@@ -11,17 +11,14 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
 from corpus_app import embedding
 from corpus_app.models import Study
-from lab import beir, retrieval, scratch_corpus
+from lab import beir, scratch_corpus
 from lab.beir import BadBenchmark
-from qa_app.pipeline import policy
-from qa_app.pipeline.policy import Order
 from tests.fakes import WordHashEncoder
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "beir_tiny"
@@ -29,7 +26,7 @@ LEGS = "lexical,tfidf,ts_rank,dense,hybrid,rrf,rrf_ts_rank"
 
 
 def prefix() -> str:
-    """Of the throw-away databases that belong to this test's: other processes of the run have theirs on the same server."""
+    """The prefix of this process's throw-away databases: others have theirs on the same server."""
     with scratch_corpus._server() as server:
         return scratch_corpus.database_prefix(server)
 
@@ -51,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(TINY, tmp_path / "tiny"))
 
 
-# --- Reading ---------------------------------------------------------------------------------------------------------------
+# --- Reading --------------------------------------------------------------------------------------------
 
 
 def test_a_folder_is_read_whole_plain_or_packed(folder: Path) -> None:
@@ -91,32 +88,10 @@ def test_a_broken_line_is_named_with_its_file(folder: Path, file: str, line: str
         beir.read(folder)
 
 
-def test_a_torn_or_missing_file_is_named(folder: Path) -> None:
-    packed = gzip.compress((folder / "corpus.jsonl").read_bytes())
-    for place, content in (("qrels.tsv", b""), ("corpus.jsonl", packed[: len(packed) // 2])):
-        (folder / place).unlink()
-        if content:
-            (folder / f"{place}.gz").write_bytes(content)
-        with pytest.raises(BadBenchmark, match=place.replace(".", r"\.")):
-            beir.read(folder)
+# --- Choosing -------------------------------------------------------------------------------------------
 
 
-# --- Choosing --------------------------------------------------------------------------------------------------------------
-
-
-def test_choices_are_named_or_refused() -> None:
-    assert retrieval.legs("lexical,dense,bm25") == (retrieval.Leg.BM25, retrieval.Leg.DENSE)
-    chosen = policy.named("default", ["lexical_weight=0.5", "order=score", "pool=7"])
-    assert (chosen.lexical_weight, chosen.order, chosen.pool) == (0.5, Order.SCORE, 7)
-
-    with pytest.raises(retrieval.BadOption, match="'magic'"):
-        retrieval.legs("magic")
-    for change in ("magic=1", "pool=many", "order=magic"):
-        with pytest.raises(policy.BadPolicy):
-            policy.named("default", [change])
-
-
-# --- Running ---------------------------------------------------------------------------------------------------------------
+# --- Running --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -159,27 +134,8 @@ def test_a_run_prints_a_table_writes_a_file_a_leg_and_leaves_no_database(tiny: d
     assert {row[0] for row in rows} == {"q1", "q2", "q3", "q4", "q5"}
 
 
-def test_what_a_killed_run_had_encoded_is_not_encoded_again(tmp_path: Path, encoder: WordHashEncoder) -> None:
-    first = scratch_corpus.CachingEncoder(encoder, tmp_path)
-    rows = first.encode(["one", "two"])
-    first.write()
-    with (tmp_path / scratch_corpus.VECTORS).open("ab") as vectors:
-        vectors.write(b"half a row")
-    with (tmp_path / scratch_corpus.DIGESTS).open("a") as digests:
-        digests.write("half a digest")
-    encoder.calls.clear()
-
-    second = scratch_corpus.CachingEncoder(encoder, tmp_path)
-    again = second.encode(["one", "three", "two"])
-    second.write()
-
-    assert encoder.calls == [("three",)]
-    assert np.array_equal(again[[0, 2]], rows)
-    assert np.array_equal(scratch_corpus.CachingEncoder(encoder, tmp_path).encode(["three"])[0], again[1])
-
-
 @pytest.mark.django_db(transaction=True)
-def test_a_throwaway_database_hides_the_live_rows_and_is_dropped_with_what_killed_runs_left(
+def test_throwaway_databases_hide_live_rows_and_are_dropped(
     library: tuple[str, ...], encoder: WordHashEncoder, tmp_path: Path
 ) -> None:
     documents = (beir.Document("a", "Only a title", ""), beir.Document("b", "", " "), beir.Document("c", "", "Text."))

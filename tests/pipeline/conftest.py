@@ -1,4 +1,4 @@
-"""Generated cases are the same in every run, and no clock decides; a few real studies in a database, for whoever asks."""
+"""Generated cases are the same in every run, without a clock; a few real studies in a database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A corpus in memory behind the pipeline's port: the same BM25, no database and no encoder, for any number of threads."""
+"""A corpus in memory behind the pipeline's port: the same BM25, no database, no encoder, safe for threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alignment and support: what a source says, cut down or put together, stays; what differs in a figure, direction or group falls."""
+"""Alignment and support: what a source says stays; what differs in a figure, direction or group falls."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from qa_app.pipeline.verification.support import (
     FITTED,
     SIGNALS,
     Support,
-    has_opposite_direction,
-    is_negated,
     read_signals,
 )
 from tests.pipeline.values import SENTENCES
@@ -43,19 +41,15 @@ def keys(text: str) -> list[str]:
         ("10-12 sets", "10 to 12 sets", "10–12 sets", "10 - 12 sets", "10 -12 sets", "between 10 and 12 sets", "from 10 to 12 sets", "ten to twelve sets"),
         ("rose by 10% to 12%", "rose by 10–12 %", "rose by between 10% and 12%"),
         ("1.2 g/kg/day", "1.2 g·kg⁻¹·d⁻¹", "1.2 grams per kilogram a day", "1.20 g per kg per day"),
-        ("1,234 people", "1 234 people", "1234 people"),
-        ("P < .05", "p<0.05", "P < 0·05", "P below 0.050"),
+        ("1,234 people", "1 234 people", "1234 people"), ("P < .05", "p<0.05", "P < 0·05", "P below 0.050"),
         ("at least 3 sets", "≥ three sets", ">= 3 sets", "no fewer than 3 sets", "a minimum of 3 sets"),
         ("up to 5 days", "at most 5 days", "<=5 d", "no more than five days"),
         ("more than 60 years", "over 60 years", "> 60 y"),
         ("about 30 s", "approximately 30 seconds", "~30 s", "≈ 30 s"),
         ("24.0 ± 4.4 kg", "24 +/- 4.40 kg", "24 plus or minus 4.4 kg"),
         ("two sessions a week", "2 sessions per week", "two sessions each week", "2 sessions/week"),
-        ("it didn't rise", "it did not rise", "it does not rise"),
-        ("one hundred twenty kg", "120 kg"),
-        ("zero five", "0 5"),
-        ("two thousand five hundred", "2,500"),
-        ("the third week", "third week"),
+        ("it didn't rise", "it did not rise", "it does not rise"), ("one hundred twenty kg", "120 kg"),
+        ("zero five", "0 5"), ("two thousand five hundred", "2,500"), ("the third week", "third week"),
         ("subjects gained more", "participants gained more"),
         ("95% CI -0.5 to 0.2", "95 % CI −0.5 to 0.2", "95% CI [−0.5 to 0.2]"),
     ],
@@ -67,11 +61,12 @@ def test_what_says_the_same_reads_the_same(same: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("12 % after 21 weeks", "21 % after 12 weeks"), ("I² = 0 %", "I² = 00 %"), ("5 kg", "05 kg"), ("−0.5 kg", "0.5 kg"),
-        ("10⁶ cells", "106 cells"), ("10⁶ cells", "10⁵ cells"), ("P < 0.05", "P > 0.05"), ("at least 3", "at most 3"),
-        ("2 to 3 sets", "2 sets"), ("5 mg", "5 g"), ("NO rose", "no rose"), ("CD4 cells", "CD8 cells"),
-        ("trained men", "untrained men"), ("trained people", "training people"), ("the second group", "30 seconds"),
-        ("rose by 5", "rose to 5"), ("half of them", "a third of them"), ("1.2.3", "12.3"), ("daily", "weekly"),
+        ("12 % after 21 weeks", "21 % after 12 weeks"), ("I² = 0 %", "I² = 00 %"), ("5 kg", "05 kg"),
+        ("−0.5 kg", "0.5 kg"), ("10⁶ cells", "106 cells"), ("10⁶ cells", "10⁵ cells"), ("P < 0.05", "P > 0.05"),
+        ("at least 3", "at most 3"), ("2 to 3 sets", "2 sets"), ("5 mg", "5 g"), ("NO rose", "no rose"),
+        ("CD4 cells", "CD8 cells"), ("trained men", "untrained men"), ("trained people", "training people"),
+        ("the second group", "30 seconds"), ("rose by 5", "rose to 5"), ("half of them", "a third of them"),
+        ("1.2.3", "12.3"), ("daily", "weekly"),
     ],
 )  # fmt: skip
 def test_what_says_another_thing_reads_otherwise(one: str, other: str) -> None:
@@ -92,14 +87,16 @@ def test_a_sentence_fits_itself(sentence: str) -> None:
 
 
 SHORTENED = (
-    "In the pooled analysis of eight trials, strength rose in men.", "Although sleep did not change, strength rose in men.",
-    "Sleep did not change, but strength rose in men.", "Sleep was not measured at all, strength rose in men.",
-    "Without covariates, strength rose in men.", "With unchanged diet, strength rose in men.",
-    "Strength rose in men after twelve weeks of training.", "Strength rose in men, but sleep did not change.",
-    "Strength rose in men, but not in women.", "Strength rose in men, with no change in sleep.",
-    "Strength rose in men; only two trials asked for sleep.", "Strength rose in men, and only three trials asked for sleep.",
-    "Strength rose in men who did not smoke.", "Strength rose in men, thus overall.", "Strength (by dynamometer) rose in men.",
-    "Strength rose in men without a change of diet.", "Strength therefore rose in men.", "Strength - measured twice - rose in men.",
+    "In the pooled analysis of eight trials, strength rose in men.",
+    "Although sleep did not change, strength rose in men.", "Sleep did not change, but strength rose in men.",
+    "Sleep was not measured at all, strength rose in men.", "Without covariates, strength rose in men.",
+    "With unchanged diet, strength rose in men.", "Strength rose in men after twelve weeks of training.",
+    "Strength rose in men, but sleep did not change.", "Strength rose in men, but not in women.",
+    "Strength rose in men, with no change in sleep.", "Strength rose in men; only two trials asked for sleep.",
+    "Strength rose in men, and only three trials asked for sleep.", "Strength rose in men who did not smoke.",
+    "Strength rose in men, thus overall.", "Strength (by dynamometer) rose in men.",
+    "Strength rose in men without a change of diet.", "Strength therefore rose in men.",
+    "Strength - measured twice - rose in men.",
 )  # fmt: skip
 
 
@@ -161,8 +158,7 @@ def test_what_is_cut_down_stays(claim: str, source: str) -> None:
         ("Bread and wine helped strength.", "Bread and milk helped strength.", UNSUPPORTED),
         ("Heavy loads raised strength.", "Few trials found that heavy loads raised strength.", DIRECTION),
         ("Heavy loads raised strength.", "Trials may have shown that heavy loads raised strength.", UNSUPPORTED),
-        ("", "Strength rose in men.", UNSUPPORTED),
-        ("Wholly other words here.", "Strength rose in men.", UNSUPPORTED),
+        ("", "Strength rose in men.", UNSUPPORTED), ("Wholly other words here.", "Strength rose in men.", UNSUPPORTED),
     ],
 )  # fmt: skip
 def test_what_differs_falls_and_says_why(claim: str, source: str, reason: LeftOutReason) -> None:
@@ -196,7 +192,7 @@ EVIDENCE = ("Heavy loads raised leg strength by 12% in Norway.", "Sleep did not 
 
 
 @given(st.sampled_from(SENTENCES) | st.text(max_size=60), st.lists(st.sampled_from(SENTENCES), max_size=4))
-def test_the_fitted_score_is_a_chance_and_more_evidence_takes_no_word_away(claim: str, evidence: list[str]) -> None:
+def test_the_fitted_score_is_a_chance(claim: str, evidence: list[str]) -> None:
     fewer, more = read_signals(claim, evidence[:1], FITTED), read_signals(claim, evidence, FITTED)
 
     assert set(more) == set(SIGNALS)
@@ -204,7 +200,7 @@ def test_the_fitted_score_is_a_chance_and_more_evidence_takes_no_word_away(claim
     assert more["union_recall"] >= fewer["union_recall"]
 
 
-def test_the_fitted_score_reads_back_what_it_writes_and_prefers_the_supported() -> None:
+def test_the_fitted_score_prefers_the_supported() -> None:
     claims = "Heavy loads raised strength.", "Bananas are yellow."
     rarely = Support(0.0, {}, {}, {}, 100, {"muscl": 50}, "")
 
@@ -214,13 +210,3 @@ def test_the_fitted_score_reads_back_what_it_writes_and_prefers_the_supported() 
     assert Support(**json.loads(json.dumps(asdict(FITTED)))) == FITTED
     assert set(FITTED.weights) == set(SIGNALS)
     assert rarely.rarity("anconeus") > rarely.rarity("muscl")
-
-
-def test_a_claim_turns_where_the_source_points_only_the_other_way() -> None:
-    for claim, source, turned in (
-        ("Strength rose.", "Strength fell.", True), ("Strength fell.", "Strength rose, fat fell.", False),
-        ("Strength rose.", "Strength was measured.", False),
-    ):  # fmt: skip
-        assert has_opposite_direction(read(claim), read(source)) is turned
-    assert is_negated(read("It did not rise."))
-    assert not is_negated(read("It did not fail to rise."))  # twice is none

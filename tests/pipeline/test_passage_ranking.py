@@ -87,7 +87,7 @@ def test_a_passage_without_a_vector_goes_by_its_words() -> None:
     assert [c.passage.study.study_id for c in by_words] == ["B", "C", "A"]
 
 
-def test_a_beginner_gets_reviews_and_advice_first_and_others_results_of_trained_people() -> None:
+def test_each_mode_has_its_order() -> None:
     advice = Section.PRACTICAL_APPLICATIONS
     review = make_passage(TEXT, study=make_study("A", design=Design.META_ANALYSIS), section=advice)
     trained = of("B", training_status=TrainingStatus.TRAINED)
@@ -154,7 +154,7 @@ def test_the_newer_study_comes_first_only_inside_the_band() -> None:
     assert [c.passage.study.year for c in rank(*no_year, recency_band=0.02).passages] == [1990, None]
 
 
-def test_no_more_passages_are_kept_than_the_policy_allows_and_equals_come_by_their_ids() -> None:
+def test_the_policy_limits_passages_and_equals_come_by_id() -> None:
     rows = [(make_passage(TEXT, study=f"S{n}", passage_id=n), 0.5) for n in (9, 3, 6)]
 
     kept = [rank(*rows, evidence_passages=most) for most in (1, 2, 9)]
@@ -232,7 +232,7 @@ def test_a_models_order_stands_unless_it_fails(scores: list[float], order: list[
     assert {c.because for c in failed} == {(Because("cross-encoder", "not in time", 0.0),)}
 
 
-def test_a_model_reads_no_more_than_it_has_time_for_and_the_others_follow() -> None:
+def test_a_model_reads_a_bounded_number_of_passages() -> None:
     reranker = FixedReranker([float(n) for n in range(READ)])
 
     ranked = rerank(ASKED, candidates(READ + 2), reranker)

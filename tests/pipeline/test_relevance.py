@@ -1,23 +1,30 @@
-"""Fitted models, the features they read, the parts of a question that nothing answers, and the confidence shown."""
+"""Retrieval and relevance: one order of passages, fitted models, missing parts, the confidence shown."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from corpus_app.records import AgeGroup, Sex, StudyScores, TrainingStatus
+from corpus_app.records import AgeGroup, Concept, Found, Hit, Hits, Sex, StudyScores, TrainingStatus
 from qa_app.answers import engines
-from qa_app.pipeline import answerability, confidence, learned, relevance
+from qa_app.pipeline import confidence, learned, relevance
+from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.learned import BadModel, Logistic
-from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.policy import DEFAULT, PRESETS, Policy
+from qa_app.pipeline.ports import Vector
 from qa_app.pipeline.query import Population, Query
-from qa_app.pipeline.relevance import NO_COSINE, Features, Vocabulary, read_features
-from tests.pipeline.values import make_concept, make_query, make_scores, make_study
+from qa_app.pipeline.records import Scope
+from qa_app.pipeline.relevance import Features, Vocabulary, read_features
+from qa_app.pipeline.retrieval import Models, Retrieved, cited_studies, fuse, retrieve, retrieve_scoped
+from tests.pipeline.fake_corpus import FakeCorpus
+from tests.pipeline.values import make_concept, make_passage, make_query, make_scores, make_study
 
 VOCABULARY = Vocabulary({"set": 1.0, "muscl": 3.0}, unknown_share=0.0)
 
@@ -25,18 +32,6 @@ VOCABULARY = Vocabulary({"set": 1.0, "muscl": 3.0}, unknown_share=0.0)
 def features_of(*scores: StudyScores) -> Features:
     studies = {score.study_id: make_study(score.study_id) for score in scores}
     return read_features(make_query(), scores, studies, VOCABULARY)
-
-
-def test_the_gap_is_the_distance_to_the_best_study_and_a_missing_text_is_below_any_score() -> None:
-    found = features_of(make_scores("A", title=(2.0, 0.4)), make_scores("B", title=(5.0, 0.7)), make_scores("C"))
-    without_vectors = features_of(make_scores(title=(2.0, None), passage=(1.0, None)))
-
-    assert found.column("title_cosine_gap") == pytest.approx([-0.3, 0.0, NO_COSINE - 0.7])
-    assert found.column("title_bm25_gap") == pytest.approx([-3.0, 0.0, -5.0])
-    for kind in ("question", "plain", "statement", "title", "passage"):
-        assert (found.column(f"{kind}_cosine")[2], found.column(f"{kind}_bm25")[2]) == (NO_COSINE, 0.0)
-        assert without_vectors.column(f"{kind}_cosine")[0] == NO_COSINE
-    assert without_vectors.column("title_bm25")[0] == 2.0
 
 
 def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
@@ -47,43 +42,14 @@ def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
     assert [study for study, _ in ranked] == ["C", "A", "B"]
 
 
-def test_the_rarer_word_has_the_higher_inverse_frequency() -> None:
-    found = Vocabulary.of((("a", 0), ("b", 1), ("c", 10)), 10)
-    cases = [(), (("set", 5), ("muscl", 9)), (("sauna", 0),)]
-
-    assert found.idf["a"] > found.idf["b"] > found.idf["c"] == pytest.approx(math.log(1 + 0.5 / 10.5))
-    known = [(v.rarest, v.unknown_share) for v in (Vocabulary.of(frequency, 10) for frequency in cases)]
-    assert known == [(None, 1.0), ("set", 0.0), ("sauna", 1.0)]
-
-
-def test_signals_tell_how_far_the_leader_is_ahead() -> None:
-    found = features_of(make_scores("A", passage=(0.0, 0.8)), make_scores("B", passage=(0.0, 0.9)))
-
-    signals = answerability.signals((("A", 0.5), ("B", 0.1)), found, make_query())
-
-    assert signals["logit1"] == pytest.approx(0.0)
-    assert signals["margin"] == pytest.approx(0.4)
-    assert signals["likely"] == 1.0
-    assert signals["expected"] == pytest.approx(0.6)
-    assert signals["leader_passage_cosine"] == 0.8
-    assert signals["best_passage_cosine"] == 0.9
-    nothing = answerability.signals((), features_of(), make_query())
-    assert nothing.keys() == signals.keys()
-    assert (nothing["expected"], nothing["likely"], nothing["leader_passage_cosine"]) == (0.0, 0.0, 0.0)
-    assert relevance.rank(features_of(), []) == ()
-
-
 MODEL = Logistic(("cosine", "coverage"), (0.5, 0.25), (0.1, 0.5), (2.0, -1.0), 0.5, threshold=0.4)
 
 
 def row_of(**models: Logistic) -> dict[str, Any]:
     return {
-        "kind": "lead",
-        "encoder": "word-hash@test",
-        "data": "dev",
-        "figures": {"meaning": {"auroc": 0.8}},
+        "kind": "lead", "encoder": "word-hash@test", "data": "dev", "figures": {"meaning": {"auroc": 0.8}},
         "models": {name: model.as_row() for name, model in models.items()},
-    }
+    }  # fmt: skip
 
 
 @pytest.fixture
@@ -102,14 +68,12 @@ def test_a_model_file_reads_as_it_was_written(path: Path) -> None:
     assert found.version == learned.version_of(row_of(meaning=MODEL, words=MODEL))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [('"intercept": 0.5', '"intercept": 0.6'), ('"auroc": 0.8', '"auroc": 0.9'), ('"dev"', '"test"')]
-)
-def test_a_file_changed_by_hand_is_refused(path: Path, one: str, other: str) -> None:
-    path.write_text(path.read_text().replace(one, other))
-
-    with pytest.raises(BadModel, match="changed by hand"):
-        learned.read(path)
+def test_a_file_changed_by_hand_is_refused(path: Path) -> None:
+    whole = path.read_text()
+    for one, other in (('"intercept": 0.5', '"intercept": 0.6'), ('"auroc": 0.8', '"auroc": 0.9'), ('"dev"', '"test"')):
+        path.write_text(whole.replace(one, other))
+        with pytest.raises(BadModel, match="changed by hand"):
+            learned.read(path)
 
 
 def test_what_is_no_model_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
@@ -121,14 +85,6 @@ def test_what_is_no_model_file_is_refused_with_what_to_do(tmp_path: Path) -> Non
         path.write_text(text)
         with pytest.raises(BadModel, match="calibrate"):
             learned.read(path)
-
-
-def test_a_chance_is_logistic_in_standardised_features_and_between_0_and_1() -> None:
-    rows = [[0.5, 0.25], [0.6, 0.25], [0.5, 0.75]]  # the mean; one standard deviation more of the first, of the second
-    far = MODEL.predict(np.array([[1e9, 0.0], [-1e9, 0.0]]))
-
-    assert MODEL.predict(np.array(rows)) == pytest.approx([1 / (1 + np.exp(-x)) for x in (0.5, 2.5, -0.5)])
-    assert 0 < far[1] < 1e-6 < 1 - 1e-6 < far[0] < 1
 
 
 @pytest.mark.parametrize("folder", sorted(learned.FOLDER.iterdir()), ids=lambda folder: folder.name)
@@ -170,7 +126,7 @@ def test_the_rarest_comes_first_and_what_matters_little_is_not_named() -> None:
     assert missing_parts(make_query("sauna"), [], [], {"sauna": 1.0}, lambda _: True, POLICY) == ("sauna",)
 
 
-def test_a_concept_that_no_study_is_about_is_named_once_unless_a_cited_text_mentions_it() -> None:
+def test_an_unstudied_concept_is_missing_once() -> None:
     query = make_query("Does a sauna build muscle?", unstudied=(make_concept("sauna"),))
 
     assert missing(query) == ("sauna",)
@@ -188,9 +144,10 @@ def test_people_asked_about_whom_no_cited_study_includes_are_missing() -> None:
         assert missing(make_query("Do weekly sets build muscle?", population=asked), **own) == parts
 
 
-def test_the_confidence_is_the_chance_in_a_hundred_and_says_what_it_rests_on() -> None:
+def test_the_confidence_is_a_chance_with_its_reasons() -> None:
     for chance, score, label in (
-        (0.0, 0, "low"), (0.444, 44, "low"), (0.45, 45, "medium"), (0.694, 69, "medium"), (0.696, 70, "high"), (1.0, 100, "high"),
+        (0.0, 0, "low"), (0.444, 44, "low"), (0.45, 45, "medium"), (0.694, 69, "medium"), (0.696, 70, "high"),
+        (1.0, 100, "high"),
     ):  # fmt: skip
         found = confidence.assess(chance, {"leader_question_cosine": 0.0, "likely": 1.0}, (), "lead-1", POLICY)
         assert (found.score, found.label, found.calibration) == (score, label, "lead-1")
@@ -205,3 +162,140 @@ def test_the_confidence_is_the_chance_in_a_hundred_and_says_what_it_rests_on() -
         ).reasons
         assert reason in reasons
         assert ("a curated question asks the same" in reasons) == (cosine > 0)
+
+
+def test_scores_of_words_and_meaning_are_weighted() -> None:
+    two = [Hit(1, 4.0, 0.2), Hit(2, 0.0, 0.6)]
+    for hits, weight, fused in (
+        ([], 0.4, {}), (two, 0.4, {2: 0.6, 1: 0.4}), (two, 0.0, {2: 1.0, 1: 0.0}),
+        ([Hit(1, 1.0, 0.2), Hit(2, 3.0, 0.6), Hit(3, 2.0, 0.3)], 0.4, {2: 1.0, 3: 0.4 * 0.5 + 0.6 * 0.25, 1: 0.0}),
+        ([Hit(1, 1.0, None), Hit(2, 3.0, None)], 0.4, {2: 1.0, 1: 0.0}),  # no vectors: words alone
+        ([Hit(1, 0.0, 0.2), Hit(2, 0.0, 0.6)], 0.4, {2: 1.0, 1: 0.0}),  # no word in common: meaning alone
+        ([Hit(1, 1.0, 0.2), Hit(2, 9.0, None), Hit(3, 1.0, 0.6)], 0.4, {2: 1.0, 3: 0.6, 1: 0.0}),  # 2 waits for its vector
+        ([Hit(2, 1.0, 0.6), Hit(1, 1.0, 0.6)], 0.4, {1: 0.0, 2: 0.0}),  # nothing tells them apart but their ids
+    ):  # fmt: skip
+        found = fuse(Hits.of(hits), weight)
+        assert list(found) == list(fused)
+        assert found == pytest.approx(fused)
+
+
+@given(st.lists(st.tuples(st.floats(0, 40), st.none() | st.floats(-1, 1)), max_size=40), st.floats(0, 1), st.randoms())
+def test_fused_scores_lie_between_0_and_1(rows: list[Any], weight: float, random: Any) -> None:
+    hits = [Hit(number, *row) for number, row in enumerate(rows)]
+
+    found = fuse(Hits.of(hits), weight)
+
+    assert sorted(found) == [hit.passage_id for hit in hits]
+    assert all(-1e-9 <= score <= 1 + 1e-9 for score in found.values())
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    assert fuse(Hits.of(random.sample(hits, len(hits))), weight) == found
+
+
+PASSAGES = [
+    make_passage(text, study=make_study(study, collection=collection))
+    for study, collection, text in (
+        ("A", "training", "Weekly sets build muscle."),
+        ("B", "nutrition", "Protein helps the old."),
+        ("C", "nutrition", "A loading phase fills stores of phosphate."),
+    )
+]
+HALF = Logistic(("leader_coverage",), (0.45,), (0.01,), (1.0,), 0.0, threshold=0.5)
+"""Says that a question is answered where the leading study has half of its words."""
+BY_COVERAGE = Logistic(("coverage",), (0.5,), (0.1,), (1.0,), 0.0)
+KINDS = ("words", "words_bare")
+MODELS = Models(dict.fromkeys(KINDS, BY_COVERAGE), dict.fromkeys(KINDS, HALF), dict.fromkeys(KINDS, HALF), "test")
+LINKING = PRESETS["seed-001"]
+DETECTING = Policy(scope_detected=True)
+
+
+class NotedCorpus(FakeCorpus):
+    """Notes where it was searched."""
+
+    def __init__(self, concepts: Sequence[Concept] = ()) -> None:
+        super().__init__(PASSAGES, concepts)
+        self.searched: list[str | None] = []
+
+    def find(self, text: str, vector: Vector | None, *, collection: str | None, **options: Any) -> Found:
+        self.searched.append(collection)
+        return super().find(text, vector, collection=collection, **options)
+
+
+def scoped(
+    text: str, chosen: str | None, policy: Policy = DEFAULT, **changes: Any
+) -> tuple[Retrieved, Scope, NotedCorpus]:
+    corpus = NotedCorpus()
+    query = make_query(text, **changes)
+    return *retrieve_scoped(query, corpus, corpus.facts(), MODELS, policy, Clock(), chosen), corpus
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "scope", "leader", "searched"),
+    [
+        ("weekly sets", "training", Scope.COLLECTION, "A", ["training"]),
+        ("weekly sets", None, Scope.GLOBAL, "A", [None]),
+        ("protein for the old", "training", Scope.COLLECTION_THEN_GLOBAL, "B", ["training", None]),
+        ("weekly saunas against jet lag", "training", Scope.COLLECTION_THEN_GLOBAL, "A", ["training", None]),
+        ("weekly saunas against jet lag", "nutrition", Scope.COLLECTION_THEN_GLOBAL, None, ["nutrition", None]),
+    ],
+)
+def test_a_chosen_collection_is_left_only_for_an_answer(
+    text: str, chosen: str | None, scope: Scope, leader: str | None, searched: list[str | None]
+) -> None:
+    found, where, corpus = scoped(text, chosen)
+
+    assert where is scope
+    assert next((study for study, _ in found.ranked), None) == leader
+    assert corpus.searched == searched
+    assert (found.vector, found.found.lexical.ok, found.found.dense.ok) == (None, True, False)
+
+
+def test_a_detected_collection_is_searched_if_the_policy_says_so() -> None:
+    for policy, chosen, scope in (
+        (DEFAULT, None, Scope.GLOBAL), (DETECTING, None, Scope.COLLECTION),
+        (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),
+    ):  # fmt: skip
+        found, where, _ = scoped("protein for the old", chosen, policy, collection="nutrition")
+        assert (where, found.ranked[0][0]) == (scope, "B")
+
+
+CREATINE = make_concept("creatine", neighbours=("loading-phase", "strength", "creatine", "gone"))
+LOADING = make_concept("loading-phase", neighbours=("creatine",))
+HUB = make_concept("strength", neighbours=tuple(f"c{number}" for number in range(20)))
+CONCEPTS = (CREATINE, LOADING, HUB)
+
+
+def linked(text: str, policy: Policy, *concepts: Concept) -> tuple[Retrieved, Clock]:
+    clock, corpus = Clock(), NotedCorpus(CONCEPTS)
+    return retrieve(make_query(text, concepts=concepts), corpus, corpus.facts(), MODELS, policy, clock), clock
+
+
+def test_where_little_was_found_neighbouring_concepts_are_searched_too() -> None:
+    found, clock = linked("does creatine help swimmers?", LINKING, CREATINE)
+
+    assert found.linked == (LOADING,)  # what has many neighbours leads everywhere, and what is gone nowhere
+    assert [study for study, _ in found.ranked] == ["C"]
+    assert found.linked_leg is not None
+    assert found.linked_leg.candidates == 1
+    assert clock.spent["linked"] is not None
+
+
+def test_there_is_no_second_pass_without_need() -> None:
+    for text, policy, concepts in (
+        ("does creatine help swimmers?", DEFAULT, (CREATINE,)),  # the policy has no second pass
+        ("do weekly sets build muscle?", LINKING, (CREATINE,)),  # enough was found
+        ("does creatine help swimmers?", LINKING, ()),  # no concept is named
+        ("does strength help swimmers?", LINKING, (HUB,)),  # it has neighbours everywhere
+    ):
+        found, clock = linked(text, policy, *concepts)
+        assert (found.linked, found.linked_leg, clock.spent["linked"]) == ((), None, None)
+
+
+def test_studies_far_behind_the_leader_are_not_cited() -> None:
+    found, _, _ = scoped("weekly sets", None)
+    policy = Policy(cited_from=0.05, cited_share=0.4, cited_studies=4)
+    for chances, cited in (
+        ([], ""), ([0.01], "A"), ([0.9, 0.5, 0.4, 0.3], "ABC"), ([0.9, 0.8, 0.7, 0.6, 0.5], "ABCD"),
+        ([0.06, 0.05, 0.04], "AB"),
+    ):  # fmt: skip
+        ranked = tuple(zip("ABCDE", chances, strict=False))
+        assert cited_studies(replace(found, ranked=ranked), policy) == tuple(cited)

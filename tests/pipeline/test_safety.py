@@ -1,20 +1,31 @@
-"""Which questions get the fixed, careful reply: the reviewed list, the classifier beside it, and both without a corpus."""
+"""Questions that no study answers: those with a fixed, careful reply, and those about the corpus itself."""
 
 from __future__ import annotations
 
 import json
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus_app.records import Concept
 from qa_app.pipeline.lexicon import read_tables
+from qa_app.pipeline.question import about_corpus
+from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
+from qa_app.pipeline.question.about_sentences import FACTS
 from qa_app.pipeline.question.safety import SafetyLexicon, check
 from qa_app.pipeline.question.safety_model import BUCKETS, SafetyClassifier
+from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.records import Outcome
 from qa_app.pipeline.text import clean
+from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE, published_rows, read_rows, reference_of, study_of
 
 ROOT = Path(__file__).parents[2]
 LEXICON = SafetyLexicon.build(read_tables(ROOT / "corpus" / "lexicon"))
@@ -27,14 +38,14 @@ def route_of(question: str, lexicon: SafetyLexicon = LEXICON) -> str | None:
     return declined.route if declined else None
 
 
-def test_a_rule_catches_its_example_and_nothing_catches_its_counterexample() -> None:
+def test_rules_catch_examples_and_no_counterexample() -> None:
     for rule in LEXICON.rules:
         words = LEXICON.words(rule.example)
         assert rule.matches(words, LEXICON.index.find(words)), rule.example
         assert route_of(rule.counterexample) is None, rule.counterexample
 
 
-def test_no_crisis_and_no_emergency_is_missed_and_no_other_question_declined() -> None:
+def test_no_crisis_is_missed_and_no_other_question_declined() -> None:
     wrong = [(row["route"], row["question"]) for row in ROWS if route_of(row["question"]) != row["route"]]
 
     assert [row for row in wrong if row[0] in {"crisis", "emergency"}] == []
@@ -42,12 +53,12 @@ def test_no_crisis_and_no_emergency_is_missed_and_no_other_question_declined() -
     assert set(LEXICON.routes) == {row["route"] for row in ROWS if row["route"]}
 
 
-def test_a_reply_says_where_help_is_and_all_but_the_gravest_what_the_site_can_do() -> None:
+def test_a_reply_says_where_help_is() -> None:
     for route, words in {
-        "crisis": ["112", "999", "911", "116 123", "988", "doctor"], "emergency": ["112", "999", "911", "Stop exercising"],
-        "pregnancy": ["midwife", "doctor"], "eating": ["doctor", "helpline"], "minor": ["paediatrician", "under 18"],
-        "drugs": ["no doses", "doctor"], "medicine": ["doctor", "pharmacist"], "personal_medical": ["doctor"],
-        "diagnosis": ["doctor"],
+        "crisis": ["112", "999", "911", "116 123", "988", "doctor"],
+        "emergency": ["112", "999", "911", "Stop exercising"], "pregnancy": ["midwife", "doctor"],
+        "eating": ["doctor", "helpline"], "minor": ["paediatrician", "under 18"], "drugs": ["no doses", "doctor"],
+        "medicine": ["doctor", "pharmacist"], "personal_medical": ["doctor"], "diagnosis": ["doctor"],
     }.items():  # fmt: skip
         declined = LEXICON.routes[route].declined()
         assert (declined.outcome, declined.route) == (Outcome.GUARDRAIL, route)
@@ -57,8 +68,8 @@ def test_a_reply_says_where_help_is_and_all_but_the_gravest_what_the_site_can_do
 
 def test_a_corpus_without_a_lexicon_still_answers_a_crisis_with_help() -> None:
     routes = {
-        "I want to kill myself": "crisis", "my mum took 40 paracetamol tablets": "emergency", "I can't breathe": "emergency",
-        "which heat pump is quietest?": None, "can my son squat at 12 years old?": None,
+        "I want to kill myself": "crisis", "my mum took 40 paracetamol tablets": "emergency",
+        "I can't breathe": "emergency", "which heat pump is quietest?": None, "can my son squat at 12 years old?": None,
     }  # fmt: skip
 
     assert {question: route_of(question, LANGUAGE_ONLY) for question in routes} == routes
@@ -82,12 +93,9 @@ def classifier(guarded: bool) -> SafetyClassifier:
     """Build a model that always, or never, sees a question about medicines."""
     intercepts, weights = [-5.0, 5.0] if guarded else [5.0, -5.0], np.zeros((384 + BUCKETS, 2)).tolist()
     row = {
-        "routes": ["medicine"],
-        "lists": [],
-        "thresholds": {"medicine": 0.8},
-        "intercepts": intercepts,
+        "routes": ["medicine"], "lists": [], "thresholds": {"medicine": 0.8}, "intercepts": intercepts,
         "weights": weights,
-    }
+    }  # fmt: skip
     return SafetyClassifier.from_row(row)
 
 
@@ -96,7 +104,7 @@ STORY = (
 )
 
 
-def test_the_classifier_adds_to_the_list_and_decides_long_questions_that_are_not_urgent() -> None:
+def test_the_classifier_adds_to_the_list() -> None:
     unknown = "a question the list does not know"
     for question, guarded, route in (
         (unknown, True, "medicine"), (unknown, False, None), ("can I stop my metformin?", False, "medicine"),
@@ -112,7 +120,126 @@ def test_the_classifier_adds_to_the_list_and_decides_long_questions_that_are_not
 def test_a_model_file_fits_the_lists_it_was_fitted_with(path: Path) -> None:
     model = SafetyClassifier.load(path)
 
-    assert model is not None
     assert set(model.lists) <= LEXICON.index.names
     assert set(model.routes) <= set(LEXICON.routes)
     assert path.stat().st_size < 300_000
+
+
+PUBLISHED = published_rows()
+STUDIES = [study_of(row) for row in PUBLISHED]
+SOURCES = SourceIndex.build([reference_of(row) for row in PUBLISHED])
+CARRIED = {concept_id for row in PUBLISHED for concept_id in row["concepts"]}
+CONCEPTS = [
+    Concept(c["id"], c["name"], c["kind"], tuple(c["aliases"]), "", (), is_studied=c["id"] in CARRIED)
+    for c in GRAPH["concepts"]
+]
+ASKED = {
+    "concepts": CONCEPTS, "collections": COLLECTIONS, "people": PEOPLE, "today": date(2025, 11, 25),
+    "changed_at": datetime(2025, 11, 3, tzinfo=UTC),
+}  # fmt: skip
+ABOUT = tomllib.loads((ROOT / "qa_app" / "lexicon" / "about_corpus.toml").read_text("utf-8"))
+
+
+@cache
+def read(question: str) -> CorpusAnswer | CorpusQuestionUnread | None:
+    return about_corpus.read(question, studies=STUDIES, sources=SOURCES, **ASKED)
+
+
+def fits(row: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+    """Whether a row of the corpus's files is one that the question asks for."""
+    people, authors = row["population"], row.get("authors") or []
+    columns = {
+        "design": row["design"], "sex": people["sex"], "age": people["age_group"],
+        "training": people["training_status"], "journal": row.get("journal"), "collection": row["collection"],
+        "notice": row.get("notice") or "none",
+    }  # fmt: skip
+    first, last = where.get("years", (0, 9999))
+    names = [f"{name} " for name in (authors[:1] if where.get("first") else authors)] or [" "]
+    return (
+        all(value in where.get(name, [value]) for name, value in columns.items())
+        and all(set(group) & set(row["concepts"]) for group in where.get("concepts", []))
+        and first <= row["year"] <= last
+        and any(name.startswith(where["author"] + " ") for name in names if "author" in where) is ("author" in where)
+    )
+
+
+def of(expect: str) -> list[Any]:
+    return [pytest.param(case, id=case["question"]) for case in read_rows("about_corpus") if case["expect"] == expect]
+
+
+@pytest.mark.parametrize("case", of("answer"))
+def test_a_question_about_the_corpus_gets_the_right_rows(case: Mapping[str, Any]) -> None:
+    expected = [row for row in PUBLISHED if fits(row, case["where"])]
+
+    result = read(case["question"])
+
+    assert isinstance(result, CorpusAnswer), result
+    assert (result.overview.wish, result.overview.total) == (case["wish"], len(expected))
+    ids = {row["study_id"] for row in expected}
+    assert {study.study_id for study in result.studies} <= ids
+    years = [row["year"] for row in expected]
+    if case["wish"] in {"newest", "oldest"}:
+        assert result.studies[0].year == (max(years) if case["wish"] == "newest" else min(years))
+        assert result.studies[0].title in result.sentences[0].text
+    if case["wish"] == "growth":
+        assert result.overview.years == tuple((year, years.count(year)) for year in sorted(set(years)))
+
+
+@pytest.mark.parametrize("case", of("fact"))
+def test_a_question_about_the_site_gets_its_fixed_text(case: Mapping[str, Any]) -> None:
+    result = read(case["question"])
+
+    assert isinstance(result, CorpusAnswer), result
+    assert result.sentences[0].text == FACTS[case["fact"]].format(changed="3 November 2025", newest=2025)
+
+
+@pytest.mark.parametrize("case", of("unread"))
+def test_unread_questions_about_the_corpus_get_examples(case: Mapping[str, Any]) -> None:
+    result = read(case["question"])
+
+    assert isinstance(result, CorpusQuestionUnread), result
+    assert result.words
+    assert all(isinstance(read(example), CorpusAnswer) for example in result.examples)
+
+
+def test_a_question_for_the_studies_is_left_to_the_search() -> None:
+    labelled = [row["question"] for row in read_rows("about_corpus") if row["expect"] == "not_about"]
+
+    assert [question for question in GOLDEN + labelled if read(question) is not None] == []
+
+
+@pytest.mark.parametrize("row", ABOUT["examples"], ids=lambda row: row["text"])
+def test_each_example_of_the_lexicon_is_read_as_it_says(row: Mapping[str, str]) -> None:
+    result = read(row["text"])
+
+    assert (result.overview.wish if isinstance(result, CorpusAnswer) else "none") == row["wish"]
+
+
+def test_an_author_who_is_not_here_is_said_not_to_be() -> None:
+    result = read("Do you hold the Liu & Latham Cochrane review on strength training?")
+
+    assert isinstance(result, CorpusAnswer)
+    assert (result.overview.total, result.sentences[0].text) == (0, "No published studies here are by Liu & Latham.")
+
+
+def test_a_retracted_study_is_counted_only_where_notices_are_asked_for() -> None:
+    studies = [*STUDIES[1:], study_of({**PUBLISHED[0], "notice": "retracted"})]
+
+    listed, total = (
+        about_corpus.read(question, studies=studies, **ASKED)
+        for question in ("Which retracted papers do you have?", "How many studies do you have?")
+    )
+
+    assert isinstance(listed, CorpusAnswer)
+    assert isinstance(total, CorpusAnswer)
+    assert [study.study_id for study in listed.studies] == [PUBLISHED[0]["study_id"]]
+    assert total.overview.total == len(STUDIES) - 1
+
+
+def test_sentences_rest_on_the_studies_they_count_and_lines_cite_one() -> None:
+    result = read("how many studies here are in women only")
+    women = {row["study_id"] for row in PUBLISHED if row["population"]["sex"] == "female"}
+
+    assert isinstance(result, CorpusAnswer)
+    assert set(result.sentences[0].counted_studies) == women
+    assert [line.citations for line in result.lines] == [(n,) for n in range(1, len(result.studies) + 1)]

@@ -7,7 +7,20 @@ from typing import Any
 
 import pytest
 
-from corpus_app.records import AgeGroup, Concept, Design, Direction, Finding, Lean, Notice, Sex, TrainingStatus, Wanted
+from corpus_app.appraisal import BIAS_DOMAINS, BiasJudgement, BiasTool, CertaintyLevel, DomainBias, RiskOfBias
+from corpus_app.records import (
+    AgeGroup,
+    Certainty,
+    Concept,
+    Design,
+    Direction,
+    Finding,
+    Lean,
+    Notice,
+    Sex,
+    TrainingStatus,
+    Wanted,
+)
 from qa_app.pipeline.agreement import (
     FindingConcepts,
     LeanCounts,
@@ -19,10 +32,10 @@ from qa_app.pipeline.agreement import (
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.query import Population
 from qa_app.pipeline.question.wording import read_intent
-from qa_app.pipeline.strength import StudySize, grade
+from qa_app.pipeline.strength import StudySize, find_certainty, grade, judged
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 from tests.pipeline.test_parse import examples
-from tests.pipeline.values import make_study
+from tests.pipeline.values import make_query, make_study
 
 UP, DOWN = Direction.INCREASE, Direction.DECREASE
 GOOD, BAD, SAME = Direction.FAVOURS_INTERVENTION, Direction.FAVOURS_COMPARATOR, Direction.NO_DIFFERENCE
@@ -187,6 +200,79 @@ def test_each_row_lowers_the_grade_and_says_why() -> None:
     ):  # fmt: skip
         graded = grade([replace(REVIEW, **change)], [found("A", lean)], Population(**asked), sizes={"A": size})
         assert (graded.level, [reason.code for reason in graded.reasons[1:]]) == (level, codes)
+
+
+def rob_2(*judgements: str) -> RiskOfBias:
+    """RoB 2 with these judgements of its first domains; the others are low."""
+    domains = BIAS_DOMAINS[BiasTool.ROB_2]
+    all_five = [*judgements, *["low"] * (len(domains) - len(judgements))]
+    rows = [DomainBias(d, BiasJudgement(j), "As reported.") for d, j in zip(domains, all_five, strict=True)]
+    return RiskOfBias(BiasTool.ROB_2, tuple(rows))
+
+
+HIGH, CONCERNS, LOW = rob_2("high"), rob_2("some_concerns"), rob_2()
+CRITICAL = RiskOfBias(BiasTool.ROBINS_I, (), BiasJudgement.CRITICAL)
+
+
+@pytest.mark.parametrize(
+    ("biases", "sizes", "level", "text"),
+    [
+        ({"A": HIGH, "B": HIGH}, (900, 900), "moderate", "Most of it is at high"),
+        ({"A": HIGH, "B": LOW}, (100, 900), "high", "Some of it is at high"),
+        ({"A": HIGH, "B": LOW}, (900, 100), "moderate", "Most of it is at high"),
+        ({"A": HIGH}, (None, 900), "moderate", "Most of it is at high"),  # equal weights where a size is not known
+        ({"A": rob_2("high", "high", "high")}, (900, 500), "low", "Most of it is at very high"),
+        ({"A": CRITICAL, "B": HIGH}, (500, 900), "moderate", "Most of it is at high"),
+        ({"A": CRITICAL}, (900, 500), "low", "Most of it is at very high"),
+        ({"A": CONCERNS}, (900, 500), "high", "There are some concerns"),
+        ({"A": LOW, "B": LOW}, (900, 900), "high", "Its risk of bias was judged to be low."),
+        ({"A": LOW}, (900, 900), "high", None), ({"elsewhere": HIGH}, (900, 900), "high", None),
+    ],
+)  # fmt: skip
+def test_the_risk_of_bias_of_most_of_the_evidence_lowers_the_grade(
+    biases: dict[str, RiskOfBias], sizes: tuple[int | None, int], level: str, text: str | None
+) -> None:
+    both = {name: StudySize(size, 20) for name, size in zip("AB", sizes, strict=True)}
+
+    graded = grade([REVIEW, replace(REVIEW, study_id="B")], [], Population(), sizes=both, biases=biases)
+
+    assert (graded.level, len(graded.reasons)) == (level, 2 if text else 1)
+    assert graded.reasons[-1].text.startswith(text or "The best evidence")
+
+
+OLDER = replace(JUDGED := Certainty("creatine", "strength", CertaintyLevel.HIGH, ("Two reviews agree.",)),
+                level=CertaintyLevel.LOW, age_group=AgeGroup.OLDER_ADULTS)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "level"),
+    [
+        ({}, "high"), ({"population": Population((AgeGroup.OLDER_ADULTS,))}, "low"), ({"outcome": ()}, None),
+        ({"population": Population((AgeGroup.YOUTH,))}, None), ({"comparator": ("caffeine",)}, None),
+        ({"intervention": ("creatine", "caffeine")}, None), ({"condition": ("sarcopenia",)}, None),
+    ],
+)  # fmt: skip
+def test_the_curators_judge_a_question_about_just_what_they_judged(asked: dict[str, Any], level: str | None) -> None:
+    query = replace(make_query("Does creatine help?"), intervention=("creatine",), outcome=("strength",))
+
+    found = find_certainty((JUDGED, OLDER), replace(query, **asked))
+
+    assert (found and found.level) == level
+
+
+@pytest.mark.parametrize(
+    ("notices", "level", "last"),
+    [
+        ([Notice.NONE], "high", "curators_reason"), ([Notice.EXPRESSION_OF_CONCERN], "moderate", "concern"),
+        ([Notice.NONE, Notice.RETRACTED], "high", "curators_reason"), ([Notice.RETRACTED], "very_low", "retracted"),
+    ],
+)  # fmt: skip
+def test_the_curators_judgement_is_no_better_than_the_notices_allow(
+    notices: list[Notice], level: str, last: str
+) -> None:
+    strength = judged(JUDGED, [replace(REVIEW, notice=notice) for notice in notices])
+
+    assert (strength.level, strength.reasons[-1].code) == (level, last)
 
 
 def test_disagreement_retractions_and_parts_lower_the_grade_but_no_weaker_design_beside_a_review() -> None:

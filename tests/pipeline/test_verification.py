@@ -21,7 +21,7 @@ SURE, NEVER = Policy(support_high=0.0, support_medium=0.0), Policy(support_high=
 
 
 @given(TEXTS, st.data())
-def test_neighbouring_sentences_of_a_passage_give_back_exactly_their_words(text: str, data: st.DataObject) -> None:
+def test_neighbouring_sentences_give_back_their_words(text: str, data: st.DataObject) -> None:
     passage = make_passage(text)
     first = data.draw(st.integers(0, len(passage.sentences) - 1))
     last = data.draw(st.integers(first, len(passage.sentences) - 1))
@@ -29,7 +29,6 @@ def test_neighbouring_sentences_of_a_passage_give_back_exactly_their_words(text:
 
     span = find_span(words, passage)
 
-    assert span is not None
     assert passage.text[span.start : span.end] == span.quote == words
 
 
@@ -46,8 +45,8 @@ def test_a_span_begins_and_ends_with_a_sentence(text: str, start: int, end: int)
 
 def test_part_of_a_sentence_or_other_words_are_no_support() -> None:
     for claim in (
-        "creatine harms the kidneys.", "No trial found", "It was safe in older adults", "kidneys. It was safe.", "it was safe.",
-        "It was safe.  ", "It is safe.", " ", "",
+        "creatine harms the kidneys.", "No trial found", "It was safe in older adults", "kidneys. It was safe.",
+        "it was safe.", "It was safe.  ", "It is safe.", " ", "",
     ):  # fmt: skip
         assert find_span(claim, make_passage(SAFE)) is None, claim
 
@@ -92,7 +91,6 @@ def test_a_span_is_counted_in_code_points_where_the_words_are_a_sentence() -> No
 
     span = find_span("It grew 💪.", make_passage(text))
 
-    assert span is not None
     assert (span.start, span.end) == (text.rindex("It grew"), len(text))
 
 
@@ -195,7 +193,7 @@ def test_a_paraphrase_carries_the_sentences_nearest_to_it() -> None:
     assert fallen == ()
 
 
-def test_a_paraphrase_is_weak_between_the_thresholds_and_gives_way_to_a_quote_below_them() -> None:
+def test_a_weak_paraphrase_gives_way_to_a_quote() -> None:
     candidate = make_candidate(GAIN)
     drafted = [DraftSentence(text, (candidate.passage.passage_id,)) for text in (TOLD, GAIN)]
     evidence = make_evidence(candidate, question="heavy weights for strength?")

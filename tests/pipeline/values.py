@@ -99,7 +99,7 @@ def make_scope(
     return SelectionContext(**({"query": query, "chances": chances} | fields | changes))
 
 
-# --- Generated -----------------------------------------------------------------------------------------------------------
+# --- Generated ------------------------------------------------------------------------------------------
 
 SENTENCES = (
     "Ten weekly sets per muscle increased growth more than five.",

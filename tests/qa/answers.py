@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from corpus_app.appraisal import CertaintyLevel
 from qa_app.answers import answering
 from qa_app.answers.payload import Payload
 from qa_app.pipeline.records import (
@@ -18,7 +19,6 @@ from qa_app.pipeline.records import (
     Mode,
     NearQuestion,
     Question,
-    StrengthLevel,
     StrengthReason,
 )
 from tests.qa.conftest import ASKED
@@ -28,7 +28,7 @@ NEAR = (
     NearQuestion("Do few sets still build muscle?", "T-SETS"),
 )
 STRENGTH = EvidenceStrength(
-    StrengthLevel.MODERATE,
+    CertaintyLevel.MODERATE,
     (
         StrengthReason("design", "The best evidence cited here is a randomised trial."),
         StrengthReason("few_studies", "It rests on 3 studies."),

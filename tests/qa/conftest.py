@@ -11,8 +11,10 @@ from corpus_app import curation, embedding, indexing
 from corpus_app.models import Concept, CorpusLexicon, CorpusVersion, Study
 from corpus_app.records import Design, Direction, Lean
 from tests.builders import make_collection, make_concept, make_finding, make_study
+from tests.doubles.model_server import ModelDouble, serving
 from tests.fakes import WordHashEncoder
 from tests.pipeline.corpora import CORPUS, FITTED, StemHashEncoder
+from tests.pipeline.fake_corpus import FakeCorpus, starter_corpus
 from tests.snapshots import Rows
 
 ASKED = "How many weekly sets per muscle for growth?"
@@ -34,6 +36,27 @@ def encoder() -> Iterator[WordHashEncoder]:
     fake = StemHashEncoder(FITTED.name, FITTED.dimensions)
     with embedding.use(fake):
         yield fake
+
+
+@pytest.fixture(scope="session")
+def model_double() -> Iterator[ModelDouble]:
+    """A language model's server, started once."""
+    with serving(otherwise=lambda asked: '{"yes": true}') as server:
+        server.drip_seconds = 0.05
+        yield server
+
+
+@pytest.fixture
+def double(model_double: ModelDouble) -> ModelDouble:
+    """A language model's server that has been asked nothing yet."""
+    model_double.reset()
+    return model_double
+
+
+@pytest.fixture(scope="session")
+def corpus() -> FakeCorpus:
+    """The starter corpus in memory."""
+    return starter_corpus(CORPUS)
 
 
 _saved: list[Rows] = []

@@ -1,4 +1,4 @@
-"""What a file of sources in CSL-JSON may hold, as a JSON schema: the part of the standard that is used here, and nothing beside it."""
+"""The part of CSL-JSON that files of sources use, as a closed JSON schema."""
 
 from __future__ import annotations
 

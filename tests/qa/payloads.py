@@ -28,9 +28,9 @@ def make_evidence(rank: int = 1, **changes: Any) -> dict[str, Any]:
     start = WEEKLY.index("weekly sets")
     return {
         "rank": rank, "passage_id": 900_000_000 + rank, "passage_version": 1, "study_id": f"T{rank:03}",
-        "title": f"Weekly sets and muscle growth, review {rank}", "section": "results", "kind": "summary", "text": WEEKLY,
-        "score": 0.97, "lexical_score": 14.2, "dense_score": 0.71, "distance": 0.29, "confidence": 84.0, "keyword_hits": 2,
-        "highlights": [[start, start + len("weekly sets")]],
+        "title": f"Weekly sets and muscle growth, review {rank}", "section": "results", "kind": "summary",
+        "text": WEEKLY, "score": 0.97, "lexical_score": 14.2, "dense_score": 0.71, "distance": 0.29, "confidence": 84.0,
+        "keyword_hits": 2, "highlights": [[start, start + len("weekly sets")]],
         "because": [{"step": "section", "effect": "x2.0", "value": 2.0}],
     } | changes  # fmt: skip
 
@@ -47,7 +47,7 @@ def make_sentence(
 
 
 def make_payload(**changes: Any) -> dict[str, Any]:
-    """An answered question with two sources; the second passage holds a character beyond the basic plane before its span."""
+    """An answered question with two sources; an emoji stands before the span of the second passage."""
     first, second = make_evidence(1), make_evidence(2, text=PROTEIN, section="practical_applications", highlights=[])
     compared = make_sentence(second, "than those who ate 0.8 g/kg.", (2,), paragraph=1)
     left_out = {"what": "passage", "reason": "study_cap", "detail": "", "passage_id": 9, "study_id": "T001"}

@@ -10,62 +10,32 @@ from typing import Any
 
 import pytest
 import yaml
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 from django.test import Client
 from jsonschema import Draft202012Validator
 
-from corpus_app import curation, embedding, search
+from corpus_app import curation, embedding
 from corpus_app.records import Direction, Finding, Lean
 from qa_app.answers import answering, asking, payload
 from qa_app.answers.payload import Payload
-from qa_app.models import Answer, AnswerCitation, AnswerSentence
+from qa_app.models import Answer, AnswerCitation
 from qa_app.pipeline.citations import parse_markers
-from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.ports import WriterFailed
 from qa_app.pipeline.records import (
     Agreement,
     Answered,
-    Draft,
-    DraftSentence,
-    Evidence,
-    Generator,
     LeftOut,
     LeftOutReason,
     Outcome,
 )
-from qa_app.pipeline.writer import ExtractiveWriter
 from tests.fakes import WordHashEncoder
 from tests.pipeline.values import make_concept, make_study
 from tests.qa.answers import make_answer, store_answer
-from tests.qa.conftest import ASKED, DRAFT, PLAIN_SETS, SETS
+from tests.qa.conftest import ASKED, PLAIN_SETS, SETS
 
 pytestmark = pytest.mark.usefixtures("library")
 
 WORDS = f"{PLAIN_SETS} {SETS}"
 """Everything that T-SETS says of the question."""
-
-
-class ScriptedModel:
-    """In the model's place: says what it was told to about the first passage, or fails."""
-
-    name = "llm"
-
-    def __init__(self, *texts: str) -> None:
-        self._texts = texts
-
-    def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
-        if not self._texts:
-            raise WriterFailed("The language model did not answer.")
-        first = evidence.passages[0].passage.passage_id
-        drafted = tuple(DraftSentence(text, (first,)) for text in self._texts)
-        return Draft(drafted, drafted), Generator(self.name, "1", "scripted")
-
-
-def ask_with_model(monkeypatch: pytest.MonkeyPatch, *texts: str) -> Payload:
-    monkeypatch.setattr(answering, "writers", lambda *wanted, **ways: (ScriptedModel(*texts), ExtractiveWriter()))
-    body = asking.ask(question=ASKED)
-    assert asking.find_answer(body["id"]) == body
-    return body
 
 
 def test_every_sentence_and_span_of_the_payload_is_a_row() -> None:
@@ -86,22 +56,6 @@ def test_every_sentence_and_span_of_the_payload_is_a_row() -> None:
     assert sorted(rows) == sorted(told)
 
 
-def test_an_answer_is_stored_with_every_figure_that_steered_it() -> None:
-    row = Answer.objects.get(pk=asking.ask(question=ASKED, mode="intermediate")["id"])
-
-    assert row.policy.values == json.loads(json.dumps(answering.POLICY.values()))
-    assert row.policy_id == row.payload["policy"] == answering.POLICY.label
-    assert (row.mode, row.outcome, row.corpus_version) == ("intermediate", "answered", search.corpus_version())
-
-
-def test_a_refusal_is_stored_without_sentences() -> None:
-    for question in ("What is the best pizza in Naples?", "does a sauna cure gout?"):
-        body = asking.ask(question=question, writer="llm")
-        assert Answer.objects.filter(pk=body["id"]).exists()
-        assert body["generator"]["fallback_from"] is None
-    assert not AnswerSentence.objects.exists()
-
-
 def test_without_a_model_the_extractive_writer_writes_and_says_for_whom() -> None:
     for writer, fallback_from in (("auto", None), ("extractive", None), ("llm", "llm")):
         body = asking.ask(question=ASKED, writer=writer)
@@ -111,34 +65,6 @@ def test_without_a_model_the_extractive_writer_writes_and_says_for_whom() -> Non
         measured = [spent for spent in times.values() if spent is not None]
         assert min(measured) >= 0
         assert sum(measured) - times["total"] <= times["total"] + 0.1
-
-
-def test_a_model_that_quotes_is_published_and_one_that_fails_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    quoted = ask_with_model(monkeypatch, "Few sets still build muscle.")
-    failed = ask_with_model(monkeypatch)
-
-    assert quoted["generator"]["name"] == "llm"
-    assert quoted["summary"]["text"] == "Few sets still build muscle [1]."
-    assert (failed["outcome"], failed["generator"]["fallback_from"]) == ("answered", "llm")
-
-
-def test_what_a_model_makes_up_is_never_published(monkeypatch: pytest.MonkeyPatch) -> None:
-    for text in (
-        "Sets cure everything.",
-        "Few sets still build muscle [9].",
-        "still build muscle.",
-        "<script>alert(1)</script>",
-        "![x](https://evil.example/?q=1)",
-        "half \ud800 a pair",
-        "nothing \0 at all",
-    ):
-        body = ask_with_model(monkeypatch, text)
-
-        assert body["generator"]["fallback_from"] == "llm"
-        assert all(s["text"] in WORDS for part in ("summary", "answer") for s in body[part]["sentences"])
-        fallen = [entry for entry in body["left_out"] if entry["what"] == "sentence"]
-        assert [entry["text"] for entry in fallen] == [text.replace("\0", "\ufffd").replace("\ud800", "?")] * 2
-        assert all(entry["reason"] == "unsupported" or entry["reason"].endswith("_mismatch") for entry in fallen)
 
 
 def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,16 +98,7 @@ def test_a_source_deleted_while_storing_is_left_out_of_a_second_try(monkeypatch:
     assert Answer.objects.count() == 1
 
 
-@pytest.mark.usefixtures("transactional_db")
-def test_a_question_is_read_from_one_version_and_writes_nothing_meanwhile() -> None:
-    with search.snapshot(), connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting('transaction_isolation'), current_setting('transaction_read_only')")
-        assert cursor.fetchone() == ("repeatable read", "on")
-
-    assert asking.ask(question=ASKED)["corpus_version"] == search.corpus_version()
-
-
-def test_an_encoder_that_nothing_was_fitted_for_is_told_to_whoever_runs_the_site(client: Client) -> None:
+def test_readiness_says_when_no_model_was_fitted_for_the_encoder(client: Client) -> None:
     assert client.get("/readyz").json()["calibration"] is None
 
     with embedding.use(WordHashEncoder("other@test")):
@@ -201,12 +118,7 @@ def sentences(body: payload.Payload) -> list[dict[str, Any]]:
     return [*body["summary"]["sentences"], *body["answer"]["sentences"]]
 
 
-@pytest.fixture
-def answered() -> payload.Payload:
-    return asking.ask(question=ASKED)
-
-
-def test_the_payload_of_a_full_answer_has_the_fields_of_schema_and_contract() -> None:
+def test_the_payload_has_the_fields_of_schema_and_contract() -> None:
     made = make_answer()
     assert isinstance(made, Answered)
     left_out = LeftOut("passage", LeftOutReason.DUPLICATE_LOCATION, "", passage_id=1, study_id="T-PROTEIN")
@@ -236,22 +148,20 @@ def test_a_refusal_says_why_and_carries_nothing_that_pretends_support() -> None:
         assert bool(body["evidence"]) == shows_passages
         if not outcome.is_answer:
             assert body["summary"] == body["answer"] == {"text": "", "sentences": []}
+            assert not Answer.objects.get(pk=body["id"]).sentences.exists()
 
 
-def test_every_quote_is_the_passages_text_between_its_ends(answered: payload.Payload) -> None:
+def test_quotes_citations_and_evidence_agree() -> None:
+    answered = asking.ask(question=ASKED)
+    first, *_ = answered["evidence"]
     texts = {entry["passage_id"]: entry["text"] for entry in answered["evidence"]}
-
     spans = [span for sentence in sentences(answered) for span in sentence["support"]]
+    index_of = {citation["study_id"]: citation["index"] for citation in answered["citations"]}
+    used = [n for sentence in sentences(answered) for n in sentence["citations"]]
+    marked = {e["text"][a:b].lower() for e in answered["evidence"] for a, b in e["highlights"]}
 
     assert spans
     assert all(texts[s["passage_id"]][s["start"] : s["end"]] == s["quote"] for s in spans)
-
-
-def test_citations_and_sentences_point_at_each_other(answered: payload.Payload) -> None:
-    index_of = {citation["study_id"]: citation["index"] for citation in answered["citations"]}
-
-    used = [n for sentence in sentences(answered) for n in sentence["citations"]]
-
     assert list(dict.fromkeys(used)) == list(index_of.values()) == list(range(1, len(index_of) + 1))
     for sentence in sentences(answered):
         assert sorted(sentence["citations"]) == sorted({index_of[s["study_id"]] for s in sentence["support"]})
@@ -259,44 +169,23 @@ def test_citations_and_sentences_point_at_each_other(answered: payload.Payload) 
         text, numbers = parse_markers(answered[part]["text"])
         assert text.split() == " ".join(s["text"] for s in answered[part]["sentences"]).split()
         assert set(numbers) == {n for s in answered[part]["sentences"] for n in s["citations"]}
-
-
-def test_evidence_is_in_rank_order_and_its_highlights_are_words_of_the_question(answered: payload.Payload) -> None:
-    first, *_ = answered["evidence"]
-
     assert [entry["rank"] for entry in answered["evidence"]] == list(range(1, len(answered["evidence"]) + 1))
     assert first["distance"] == pytest.approx(1 - first["dense_score"])
-    marked = {e["text"][a:b].lower() for e in answered["evidence"] for a, b in e["highlights"]}
     assert {"weekly", "sets", "muscle", "growth"} <= marked
     assert 0 <= answered["confidence"]["score"] <= 100
 
 
-def test_the_address_ends_in_an_id_of_128_random_bits_or_more(answered: payload.Payload) -> None:
-    assert re.fullmatch(r"[A-Za-z0-9_-]{23}", answered["id"])
-    assert answered["url"] == f"/answers/{answered['id']}/"
-    assert answered["id"] != asking.ask(question=ASKED)["id"]
+def test_the_address_ends_in_an_id_of_128_random_bits_or_more() -> None:
+    first, second = asking.ask(question=ASKED), asking.ask(question=ASKED)
+
+    assert re.fullmatch(r"[A-Za-z0-9_-]{23}", first["id"])
+    assert first["url"] == f"/answers/{first['id']}/"
+    assert first["id"] != second["id"]
 
 
-def test_no_word_of_a_draft_is_in_any_answer() -> None:
-    echoed = {"question", "message", "understood", "missing"}  # hold the asker's own words
-    for question in (*OUTCOMES.values(), "canary"):
-        asked = asking.ask(question=question)
-        body = json.dumps({field: value for field, value in asked.items() if field not in echoed})
-
-        assert "canary" not in body.lower()
-        assert DRAFT not in body
-
-
-@pytest.mark.parametrize(
-    ("url", "doi", "expected"),
-    [
-        ("https://example.org/x", "10.1/x", "https://example.org/x"),
-        ("javascript:alert(1)", "10.1/x", "https://doi.org/10.1/x"),
-        ("data:text/html,x", None, None),
-        ("JavaScript://example.org/%0aalert(1)", None, None),
-        ("//example.org", None, None),
-        (None, None, None),
-    ],
-)
-def test_only_http_addresses_and_dois_become_links(url: str | None, doi: str | None, expected: str | None) -> None:
-    assert payload.link(make_study(url=url, doi=doi)) == expected
+def test_only_http_addresses_and_dois_become_links() -> None:
+    for url, doi, expected in (
+        ("https://example.org/x", "10.1/x", "https://example.org/x"), ("javascript:alert(1)", "10.1/x", "https://doi.org/10.1/x"),
+        ("data:text/html,x", None, None), ("JavaScript://example.org/%0aalert(1)", None, None), ("//example.org", None, None),
+    ):  # fmt: skip
+        assert payload.link(make_study(url=url, doi=doi)) == expected

@@ -1,55 +1,30 @@
-"""The door for questions: what can be asked, what is kept, and what becomes of it when the corpus changes."""
+"""Asking: what can be asked, what is stored, what becomes of it when the corpus changes; counts of the corpus."""
 
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
 from corpus_app import curation, embedding, indexing, search
 from corpus_app.embedding import EncoderUnavailable
 from corpus_app.models import Passage
-from qa_app.answers import asking, examples, redaction
-from qa_app.answers.asking import BadQuestion
+from qa_app.answers import asking, redaction, replaying
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer
 from tests.builders import make_collection, make_study
 from tests.fakes import WordHashEncoder
-from tests.qa.conftest import ASKED, SETS
+from tests.qa.conftest import ASKED, DRAFT, SETS
 
 pytestmark = pytest.mark.usefixtures("library")
 
 BY: dict[str, User | str | None] = {"by": None, "by_name": "tests"}
 NOW = datetime(2026, 3, 1, 12, 30, 15, 999, tzinfo=UTC)
-BAD: list[tuple[dict[str, Any], str, str]] = [
-    ({"question": ""}, "question", "blank"),
-    ({"question": " \n\t\u3000"}, "question", "blank"),
-    ({"question": "\u200b\u2060\ufeff\x07"}, "question", "blank"),
-    ({"question": "\ue000\U000f0000 " * 600}, "question", "blank"),  # private use alone
-    ({"question": "x" * 2_001}, "question", "too_long"),
-    ({"question": " " * 100_000}, "question", "too_long"),
-    ({"question": "sets\0"}, "question", "not_text"),
-    ({"question": "\udc00\ud800"}, "question", "not_text"),
-    ({"question": None}, "question", "not_text"),
-    ({"question": ["sets"]}, "question", "not_text"),
-    ({"mode": "expert"}, "mode", "unknown"),
-    ({"mode": {"a": 1}}, "mode", "unknown"),
-    ({"writer": ["llm"]}, "writer", "unknown"),
-    ({"collection": "magic"}, "collection", "unknown"),
-    ({"collection": ["training"]}, "collection", "unknown"),
-    ({"parent": "a\0"}, "parent", "unknown"),
-    ({"parent": 1}, "parent", "unknown"),
-    *(
-        ({field: value}, field, "out_of_range")
-        for field in ("most_passages", "most_studies")
-        for value in (0, 13, True)
-    ),
-    ({"most_passages": "5"}, "most_passages", "out_of_range"),
-    ({"most_studies": [5]}, "most_studies", "out_of_range"),
-]
 ODD = (
     "e" + "\u0301" * 1_999,  # combining marks
     "\u202e\u2066 sets" * 200,  # right to left
@@ -86,17 +61,6 @@ def answered() -> Payload:
     return body
 
 
-def test_what_cannot_be_asked_is_refused_before_any_model_runs(encoder: WordHashEncoder) -> None:
-    encoder.calls.clear()
-
-    for request, field, code in BAD:
-        with pytest.raises(BadQuestion) as refused:
-            asking.ask(**({"question": ASKED} | request))
-        assert (refused.value.field, refused.value.code, bool(refused.value.detail)) == (field, code, True)
-    assert encoder.calls == []
-    assert not Answer.objects.exists()
-
-
 def test_a_long_question_of_odd_characters_is_asked_like_any_other() -> None:
     for question in ODD:
         body = asking.ask(question=question[:2_000])
@@ -115,27 +79,12 @@ def test_no_model_sees_more_than_the_longest_question(encoder: WordHashEncoder) 
         assert (lengths[0], max(lengths)) == (2_000, 2_000)
 
 
-def test_an_answer_can_be_read_again_as_it_was(answered: Payload) -> None:
-    assert json.dumps(shown(answered)) == json.dumps(answered)
-    assert answered["created_at"] == "2026-03-01T12:30:15+00:00"  # the caller's time
-    for answer_id in ("", "nobody", "a\0b", "\ud800", "x" * 100_000):
-        assert asking.find_answer(answer_id) is None
-
-
-def test_only_the_chosen_collection_is_drawn_on() -> None:
-    question = "weekly sets per muscle and protein for older adults growth"
-
-    body = asking.ask(question=question, collection="nutrition")
-
-    assert {entry["study_id"] for entry in body["evidence"]} == {"T-PROTEIN"}
-    assert body["scope"]["collection"] == "nutrition"
-    assert body["scope"]["searched"] in {"collection", "collection_then_global"}
-
-
 def test_a_chosen_collection_gives_way_only_to_an_answer_and_says_so() -> None:
+    within = asking.ask(question="weekly sets per muscle and protein for older adults growth", collection="nutrition")
     body = asking.ask(question=ASKED, collection="nutrition")
     nowhere = asking.ask(question="does a sauna cure gout?", collection="nutrition")
 
+    assert {entry["study_id"] for entry in within["evidence"]} == {"T-PROTEIN"}
     assert body["citations"][0]["study_id"] == "T-SETS"
     assert body["scope"] == {
         "collection": "nutrition",
@@ -156,16 +105,6 @@ def test_a_question_can_be_asked_with_another_policy() -> None:
         asking.ask(question=ASKED, preset="magic")
 
 
-def test_a_draft_never_surfaces_even_when_it_matches_best(answered: Payload) -> None:
-    curation.publish(["T-DRAFT"], by=None, by_name="tests")
-    indexing.index_stale()
-
-    published = asking.ask(question=ASKED)
-
-    assert published["evidence"][0]["study_id"] == "T-DRAFT"
-    assert {entry["study_id"] for entry in answered["evidence"]} <= {"T-SETS", "T-PROTEIN"}
-
-
 def test_without_an_encoder_the_words_answer_and_the_failed_leg_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def unavailable(*name: str) -> None:
         raise EncoderUnavailable("The weights are missing.")
@@ -178,9 +117,10 @@ def test_without_an_encoder_the_words_answer_and_the_failed_leg_is_named(monkeyp
     assert body["legs"]["dense"] == {"ok": False, "candidates": 0, "error": "The weights are missing."}
     assert body["legs"]["lexical"]["candidates"] >= 1
     assert [entry["dense_score"] for entry in body["evidence"]] == [None] * len(body["evidence"])
+    assert "Only the words" in asking.ask(question="does a sauna cure gout?")["message"]
 
 
-def test_a_withdrawn_study_leaves_no_word_in_old_and_new_answers_until_it_is_back(answered: Payload) -> None:
+def test_a_withdrawn_study_leaves_no_word_in_any_answer(answered: Payload) -> None:
     stored = Answer.objects.get(pk=answered["id"]).payload
     curation.withdraw(["T-SETS"], reason="faulty", **BY)
 
@@ -224,14 +164,9 @@ def test_a_marked_study_keeps_its_words_under_a_notice(answered: Payload) -> Non
     assert "T-SETS" not in json.dumps(asking.ask(question=ASKED))  # a retracted study answers no new question
 
 
-def test_an_edited_passage_keeps_the_stored_words_and_is_marked(answered: Payload) -> None:
-    curation.revise_passage(passage_of("T-SETS").pk, text="Nine sets were enough.", **BY)
-
-    assert shown(answered)["summary"] == answered["summary"]
-    assert ("T-SETS", "passage_changed") in notices(answered)
-
-
-def test_an_edited_passage_is_found_by_its_new_words_and_not_by_its_old() -> None:
+def test_an_edited_passage_is_found_and_marked(
+    answered: Payload,
+) -> None:
     swings = "Ten weekly sets of kettlebell swings built more muscle than five."
     curation.revise_passage(passage_of("T-SETS").pk, text=swings, **BY)
     indexing.index_stale()
@@ -242,6 +177,8 @@ def test_an_edited_passage_is_found_by_its_new_words_and_not_by_its_old() -> Non
     (sentence,) = new["answer"]["sentences"]
     assert (sentence["text"], sentence["support"][0]["passage_version"]) == (swings, 2)
     assert "Few sets" not in json.dumps(old)
+    assert shown(answered)["summary"] == answered["summary"]
+    assert ("T-SETS", "passage_changed") in notices(answered)
 
 
 def test_a_deleted_study_stays_hidden_even_when_another_takes_its_name(answered: Payload) -> None:
@@ -268,11 +205,6 @@ def test_the_nearest_passages_of_a_refusal_are_hidden_too() -> None:
     assert ("T-SETS", "withdrawn") in [(n["study_id"], n["kind"]) for n in body["notices"]]
 
 
-def test_examples_can_all_be_asked() -> None:
-    for example in examples.CURATED:
-        asking.check(question=example, mode="beginner", collection=None, writer="auto", parent=None)
-
-
 def test_the_front_page_counts_what_readers_may_see() -> None:
     figures = asking.corpus_figures()
 
@@ -281,14 +213,55 @@ def test_the_front_page_counts_what_readers_may_see() -> None:
     assert figures["corpus_version"] == search.corpus_version()
 
 
-@pytest.mark.parametrize(("preset", "question"), [("default", ASKED), ("seed-004", "does a sauna cure gout?")])
-def test_less_evidence_can_be_asked_for(preset: str, question: str) -> None:
-    usual = asking.ask(question=question, preset=preset)
+ALL = "What is in this corpus?"
+VOLUME = "Which studies on training volume do you have?"
 
-    few = asking.ask(question=question, preset=preset, most_studies=1)
-    least = asking.ask(question=question, preset=preset, most_passages=1)
 
-    assert usual["outcome"] == few["outcome"] == least["outcome"]
-    assert len({row["study_id"] for row in few["citations"]}) <= 1
-    assert len(usual["evidence"]) > len(least["evidence"]) == 1
-    assert len({usual["policy"], few["policy"], least["policy"]}) == 3
+def test_a_question_about_the_corpus_is_counted_and_replayed() -> None:
+    body = asking.ask(question=ALL)
+    replay = replaying.replay(body["id"])
+
+    assert (body["outcome"], body["generator"]["name"]) == ("answered", "counted")
+    assert body["summary"]["sentences"][0]["text"] == "There are 2 published studies here."
+    assert {row["study_id"] for row in body["citations"]} == {"T-SETS", "T-PROTEIN"}
+    assert {(row["kind"], row["verdict"]) for row in body["summary"]["sentences"]} == {("count", "counted")}
+    assert body["summary"]["sentences"][0]["support"] == [{"finding_ids": [], "study_ids": ["T-PROTEIN", "T-SETS"]}]
+    assert (body["evidence"], body["overview"]["total"]) == ([], 2)
+    assert body["confidence"] is None, "what is counted is no estimate"
+    assert not [word for word in (DRAFT, "anary") if word in str(body)]
+    assert replay.is_same
+
+
+def test_a_topic_and_a_collection_narrow_what_is_counted() -> None:
+    none = asking.ask(question="How many studies on sauna do you have?")
+
+    assert [row["study_id"] for row in asking.ask(question=VOLUME)["citations"]] == ["T-SETS"]
+    assert [row["study_id"] for row in asking.ask(question=ALL, collection="nutrition")["citations"]] == ["T-PROTEIN"]
+    assert (none["overview"]["total"], none["citations"]) == (0, [])
+
+
+def test_only_the_count_of_a_withdrawn_study_remains() -> None:
+    body = asking.ask(question=ALL)
+    title = next(row["title"] for row in body["citations"] if row["study_id"] == "T-SETS")
+    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="a mistake")
+
+    now = asking.find_answer(body["id"])
+
+    assert title not in str({name: now[name] for name in ("summary", "answer", "citations")})
+    assert now["summary"]["sentences"][0]["text"] == "There are 2 published studies here."
+    assert now["summary"]["sentences"][0]["support"][0]["study_ids"] == ["T-PROTEIN"]
+
+
+def test_the_page_of_a_count_leads_to_the_studies(client: Client) -> None:
+    body = asking.ask(question=VOLUME)
+
+    html = client.get(body["url"]).content.decode()
+
+    assert "1 published study here is about training volume." in html
+    shown = re.sub(r"<template.*?</template>", "", html, flags=re.DOTALL)
+    for words in ("Every sentence quotes a passage", "Ask for more detail", "Compare with the answer"):
+        assert words not in shown
+    assert '<a href="/corpus/?topic=training-volume">See it in the corpus</a>' in html
+    assert "1 study" in client.get("/corpus/?topic=training-volume").content.decode()
+    assert 'class="confidence' not in html
+    assert client.get(f"{body['url']}citations/answer/1/1/").status_code == 200

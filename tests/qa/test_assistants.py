@@ -1,4 +1,4 @@
-"""The MCP server at /mcp, spoken to by the protocol's own client over a socket: the same answers, keys and quotas as /api/v1/."""
+"""The MCP server at /mcp over a socket, by the protocol's own client: the answers, keys and quotas of /api/v1/."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def said(result: Any) -> str:
     return " ".join(block.text for block in result.content)
 
 
-def test_the_tools_say_what_they_are_for_and_keep_no_line_open(address: str) -> None:
+def test_tools_are_described_and_keep_no_line_open(address: str) -> None:
     async def talk() -> Any:
         async with Client(f"{address}/mcp") as client:
             return client.instructions, (await client.list_tools()).tools
@@ -73,7 +73,6 @@ def test_an_answer_comes_with_citations_and_the_exact_words_behind_them(address:
     told = call(address, "ask", question=ASKED)
 
     kept = asking.find_answer(told["id"])
-    assert kept is not None
     assert told["outcome"] == "answered"
     assert told["url"] == f"{address}{kept['url']}"
     assert [row["text"] for row in told["answer"]] == [row["text"] for row in kept["answer"]["sentences"]]
@@ -96,7 +95,7 @@ def test_refusals_and_bad_questions_are_told_in_the_words_of_the_api(address: st
     assert told["message"]
 
 
-def test_what_readers_can_find_can_be_read_and_drafts_look_like_what_is_missing(address: str) -> None:
+def test_published_studies_are_read_and_drafts_look_missing(address: str) -> None:
     found = call(address, "search", query=ASKED, limit=3)
     study = call(address, "get_study", study_id="T-SETS")
     collections = call(address, "list_collections")

@@ -40,24 +40,7 @@ def golden_file(folder: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-def test_questions_that_mean_the_same_are_gathered() -> None:
-    for question in (UNANSWERED, ALIKE, ALIKE, "Which shoes are best for running?"):
-        asking.ask(question=question)
-
-    tasks.tend_gaps()
-
-    leader = Gap.objects.get(question=UNANSWERED)
-    shown = [row["study_id"] for row in gaps.nearest(leader.last_answer)]
-    curation.withdraw(shown, by=None, by_name="tests", reason="A test.")
-    assert shown
-    assert gaps.nearest(leader.last_answer) == []
-    assert gaps.nearest(None) == ()
-    assert [(gap.question, gap.asked) for gap in gaps.list_members(leader)] == [(ALIKE, 2), (UNANSWERED, 1)]
-    assert Gap.objects.get(question__startswith="Which shoes").leader is None
-    assert gaps.group_by_meaning() == 0
-
-
-def test_gaps_that_mean_the_same_are_one_at_the_desk_with_who_looks_after_them(client: Client) -> None:
+def test_gaps_of_one_meaning_are_one_at_the_desk(client: Client) -> None:
     for question in (UNANSWERED, ALIKE):
         asking.ask(question=question)
     curator = make_curator()
@@ -68,6 +51,7 @@ def test_gaps_that_mean_the_same_are_one_at_the_desk_with_who_looks_after_them(c
     tasks.tend_gaps()
 
     leader = gaps.list_leaders().get()
+    shown = [row["study_id"] for row in gaps.nearest(leader.last_answer)]
     listed = client.get(reverse("admin:qa_app_gap_changelist")).content.decode()
     page = client.get(reverse("admin:qa_app_gap_change", args=[leader.pk])).content.decode()
     assert (leader.question, leader.assigned_to) == (UNANSWERED, curator)
@@ -76,6 +60,17 @@ def test_gaps_that_mean_the_same_are_one_at_the_desk_with_who_looks_after_them(c
     assert listed.count("field-demand") == 1
     assert ALIKE in page
     assert "Still open at corpus version" in page
+    url = reverse("admin:qa_app_gap_change", args=[leader.pk])
+    typed = {"status": "closed", "assigned_to": curator.pk, "note": "No study yet.", "question": "forged"}
+    client.post(url, form_of(client, url) | typed)
+    leader.refresh_from_db()
+    closed = (leader.status, leader.assigned_to, leader.note, leader.question)
+    assert closed == ("closed", curator, "No study yet.", UNANSWERED)
+    assert [(gap.question, gap.asked) for gap in gaps.list_members(leader)] == [(UNANSWERED, 1), (ALIKE, 1)]
+    assert gaps.group_by_meaning() == 0
+    curation.withdraw(shown, by=None, by_name="tests", reason="A test.")
+    assert shown
+    assert (gaps.nearest(leader.last_answer), gaps.nearest(None)) == ([], ())
 
 
 def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
@@ -108,20 +103,6 @@ def test_a_search_string_begins_with_what_no_study_is_about() -> None:
     assert gaps.search_string(Gap.objects.get()) == (
         '("ice bath" OR "cold bath") AND ("weekly sets" OR "training volume") AND raise AND dreams'
     )
-
-
-def test_a_gap_is_assigned_noted_and_closed(client: Client) -> None:
-    curator = make_curator()
-    client.force_login(curator)
-    asking.ask(question=UNANSWERED)
-    gap = Gap.objects.get()
-
-    url = reverse("admin:qa_app_gap_change", args=[gap.pk])
-    typed = {"status": "closed", "assigned_to": curator.pk, "note": "No study yet.", "question": "forged"}
-    client.post(url, form_of(client, url) | typed)
-
-    gap.refresh_from_db()
-    assert (gap.status, gap.assigned_to, gap.note, gap.question) == ("closed", curator, "No study yet.", UNANSWERED)
 
 
 def closed_gap() -> Gap:
@@ -182,15 +163,6 @@ def test_what_no_golden_question_holds_keeps_the_file_out(client: Client) -> Non
     assert "1 new question, 0 changed." in done.content.decode()
 
 
-def test_grades_are_one_or_two(client: Client) -> None:
-    client.force_login(make_curator())
-    typed = {"key": "g-9", "question": "Why?", "mode": "beginner", "kind": "safety"}
-
-    for relevant in ("S1 3", "S1", "2", '{"S1": 2}'):
-        page = client.post(reverse("admin:qa_app_goldenquestion_add"), typed | {"relevant": relevant})
-        assert "Give each study its grade" in page.content.decode()
-
-
 def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_path: Path) -> None:
     points = [{"text": "Ten sets [a week]. Or more", "studies": ["T-SETS", "S2"]}, {"text": "Few do", "studies": []}]
     golden_runs.import_file(golden_file(tmp_path, GOLDEN | {"kind": "of_a_file", "answer_points": points}))
@@ -202,6 +174,8 @@ def test_a_question_is_edited_in_words_and_saved_as_it_was(client: Client, tmp_p
     page = client.get(address).content.decode()
     fields = form_of(client, address)
     client.post(address, fields)
+    for relevant in ("S1 3", "S1", "2", '{"S1": 2}'):
+        assert "Give each study its grade" in client.post(address, fields | {"relevant": relevant}).content.decode()
 
     assert ">T-SETS 2</textarea>" in page.replace("\n", "")
     assert '<option value="of_a_file" selected>Of a file</option>' in page
@@ -240,7 +214,6 @@ def test_what_flips_from_run_to_run_is_named(client: Client, tmp_path: Path) -> 
     listed = run_and_list()
 
     newest = EvaluationRun.objects.first()
-    assert newest is not None
     page = client.get(reverse("admin:qa_app_evaluationrun_change", args=[newest.pk])).content.decode()
     assert "no longer as expected" in page
     assert f'<a href="{reverse("admin:qa_app_goldenquestion_changelist")}?q=g-1">g-1</a>' in page
@@ -295,7 +268,7 @@ def test_a_study_that_breaks_a_golden_question_is_not_published() -> None:
 
 
 @pytest.mark.usefixtures("guarded")
-def test_a_study_that_breaks_nothing_or_that_no_run_tells_of_is_published() -> None:
+def test_a_study_that_breaks_nothing_or_came_before_any_run_is_published() -> None:
     sauna = make_sauna_study()
     assert curation.publish([sauna.study_id], by=None, by_name="tests") == (sauna.study_id,)
     golden_runs.create_run(by=None)

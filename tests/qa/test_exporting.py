@@ -1,4 +1,4 @@
-"""Answers as files: read again by other programs, nothing of withdrawn studies in them, no title that becomes markup or a formula."""
+"""Answers as files: other programs read them, withdrawn studies leave them, no title becomes markup or a formula."""
 
 from __future__ import annotations
 

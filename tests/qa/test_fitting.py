@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
 from qa_app.evaluation import relevance_fit, safety_fit, support_fit
-from qa_app.evaluation.relevance_fit import FOLDS, HeldOut, LabelledQuestion
+from qa_app.evaluation.relevance_fit import HeldOut, LabelledQuestion
 from qa_app.pipeline import relevance
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.safety_model import SafetyClassifier
@@ -46,43 +46,12 @@ def test_labels_tell_which_studies_answer(row: dict[str, Any], answers: set[str]
 def test_questions_that_the_models_never_see_are_left_out(tmp_path: Path) -> None:
     usual = {"question": "sets?", "expect": "answer"}
     others = (
-        {"lang": "de"},
-        {"follows": "q1"},
-        {"expect": "guardrail"},
-        {"expect": "about_corpus"},
-        {"kind": "guardrail"},
-    )
+        {"lang": "de"}, {"follows": "q1"}, {"expect": "guardrail"}, {"expect": "about_corpus"}, {"kind": "guardrail"},
+    )  # fmt: skip
     path = tmp_path / "questions.jsonl"
     path.write_text("\n\n".join(json.dumps(usual | other) for other in ({}, *others)) + "\n")
 
     assert relevance_fit.read_rows(path) == [usual]
-
-
-def test_folds_share_nothing_and_hold_every_question_once() -> None:
-    for count in (5, 11):
-        folds = relevance_fit.folds(count)
-        assert len(folds) == FOLDS
-        assert sorted(np.concatenate(folds).tolist()) == list(range(count))
-
-
-@pytest.mark.parametrize(
-    ("has_vectors", "is_curated", "named", "not_named"),
-    [
-        (True, True, {"question_cosine", "question_top3", "passage_bm25"}, ()),
-        (False, True, {"question_bm25", "passage_bm25"}, ("cosine", "top3")),
-        (True, False, {"passage_cosine", "title_cosine"}, ("question_", "plain_", "statement_")),
-        (False, False, {"passage_bm25", "title_bm25_gap"}, ("cosine", "top3", "question_", "plain_", "statement_")),
-    ],
-)
-def test_a_model_uses_what_there_is(
-    has_vectors: bool, is_curated: bool, named: set[str], not_named: tuple[str, ...]
-) -> None:
-    features = read_features(make_query(), [make_scores()], STUDIES, VOCABULARY)
-
-    names = relevance_fit.feature_names(features, has_vectors=has_vectors, is_curated=is_curated)
-
-    assert named <= set(names)
-    assert not [name for name in names if any(part in name for part in not_named)]
 
 
 def questions_of(count: int = 40) -> list[LabelledQuestion]:
@@ -103,18 +72,7 @@ def questions_of(count: int = 40) -> list[LabelledQuestion]:
 NAMES = ("passage_cosine", "passage_cosine_gap")
 
 
-def test_what_can_be_learned_is_learned() -> None:
-    questions = questions_of()
-
-    held_out = relevance_fit.cross_validate(questions, NAMES)
-
-    assert [bool(lead) for lead, q in zip(held_out.leads, questions, strict=True) if q.is_answerable] == [True] * 20
-    can = np.array([q.is_answerable for q in questions])
-    assert held_out.answerable[can].min() > held_out.answerable[~can].max()
-    assert set(relevance_fit.signal_names(held_out.signals[0], NAMES)) >= {"logit1", "leader_passage_cosine"}
-
-
-def test_no_question_is_estimated_by_a_model_that_saw_its_label(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_learned_is_estimated_by_models_that_never_saw_the_label(monkeypatch: pytest.MonkeyPatch) -> None:
     questions = questions_of()
     fitted: list[set[int]] = []
     fit, rank = relevance_fit.fit_relevance, relevance.rank
@@ -130,10 +88,14 @@ def test_no_question_is_estimated_by_a_model_that_saw_its_label(monkeypatch: pyt
 
     monkeypatch.setattr(relevance_fit, "fit_relevance", fit_and_remember)
     monkeypatch.setattr(relevance, "rank", rank_and_remember)
-    relevance_fit.cross_validate(questions, NAMES)
+    held_out = relevance_fit.cross_validate(questions, NAMES)
 
     assert set(seen) == {id(q.features) for q in questions}
     assert not [key for key, models in seen.items() if key in models]
+    assert [bool(lead) for lead, q in zip(held_out.leads, questions, strict=True) if q.is_answerable] == [True] * 20
+    can = np.array([q.is_answerable for q in questions])
+    assert held_out.answerable[can].min() > held_out.answerable[~can].max()
+    assert set(relevance_fit.signal_names(held_out.signals[0], NAMES)) >= {"logit1", "leader_passage_cosine"}
 
 
 def held_out_of(chances: list[float], leads: list[bool]) -> HeldOut:
@@ -155,17 +117,6 @@ def test_the_threshold_answers_what_can_be_answered_and_refuses_the_rest() -> No
     assert (figures["served"], figures["wrongly_refused"], figures["refused"], figures["lead"]) == (1.0, 0.0, 1.0, 1.0)
     lowest, _ = relevance_fit.choose_threshold([labelled(True)] * 2, held_out_of([0.9, 0.8], [True, True]), "dev")
     assert lowest == 0.2
-
-
-def test_questions_of_other_sources_do_not_move_the_threshold() -> None:
-    own, other = [labelled(True), labelled(False)], [labelled(False, "golden")] * 5
-
-    alone, _ = relevance_fit.choose_threshold(own, held_out_of([0.9, 0.3], [True, False]), "dev")
-    beside, figures = relevance_fit.choose_threshold(
-        [*own, *other], held_out_of([0.9, 0.3] + [0.6] * 5, [True] + [False] * 6), "dev"
-    )
-
-    assert (beside, figures["questions"]) == (alone, 2.0)
 
 
 LISTS = SafetyLexicon.build()
@@ -192,19 +143,14 @@ def test_the_classifier_finds_what_the_list_misses(tmp_path: Path, monkeypatch: 
     model = safety_fit.calibrate(questions, [extra], LISTS, encode_farewells, "encoder@test")
 
     figures = model["held_out"]["crisis"]
+    by_list = safety_fit.measure(safety_fit.read(extra, encode_farewells), LISTS, None)
+
+    assert by_list["crisis"] == {"rows": 5, "list missed": 5, "classifier missed": 5, "both missed": 5}
+    assert len(safety_fit.table(by_list)) == 1 + len(by_list)
     assert figures["list missed"] == figures["rows"] > 0
     assert "classifier missed" not in figures
     assert model["tested_on"] == "questions.jsonl (other half)"
     assert SafetyClassifier.from_row(json.loads(json.dumps(model))).routes == ("crisis",)
-
-
-def test_without_a_model_only_the_list_is_measured(tmp_path: Path) -> None:
-    rows = safety_fit.read(write_labelled(tmp_path / "questions.jsonl", 3), encode_farewells)
-
-    figures = safety_fit.measure(rows, LISTS, None)
-
-    assert figures["crisis"] == {"rows": 3, "list missed": 3, "classifier missed": 3, "both missed": 3}
-    assert len(safety_fit.table(figures)) == 1 + len(figures)
 
 
 SENTENCES = values.SENTENCES[:10]

@@ -1,10 +1,10 @@
-"""The one door to a model's server: breaker, deadline, retries, dialects, and a day's spending."""
+"""Requests to a model's server: breaker, deadline, retries, dialects, and a day's spending."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
@@ -12,14 +12,11 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
-from hypothesis import given
-from hypothesis import strategies as st
 
 from qa_app.models import ModelSpend
 from qa_app.writers.model_server import (
     Breaker,
     Deadline,
-    Dialect,
     ModelServer,
     Price,
     Reply,
@@ -40,19 +37,6 @@ class FakeClock:
 
     def __call__(self) -> float:
         return self.now
-
-
-@pytest.fixture(scope="module")
-def shared_double() -> Iterator[ModelDouble]:
-    with serving(otherwise=lambda asked: '{"yes": true}') as server:
-        yield server
-
-
-@pytest.fixture
-def double(shared_double: ModelDouble) -> ModelDouble:
-    shared_double.asked.clear()
-    shared_double._counts.clear()
-    return shared_double
 
 
 def make_server(double: ModelDouble, model: str = "anything", *, budget: Any = None, **changes: Any) -> ModelServer:
@@ -80,15 +64,6 @@ def test_any_caller_gets_the_models_words_and_what_they_took(double: ModelDouble
     assert complete(make_server(double)).cost is None  # without a price
 
 
-def test_schema_and_longest_reply_go_along(double: ModelDouble) -> None:
-    make_server(double, reply_tokens=77).complete(MESSAGES, SCHEMA, Deadline.after(20), name="judgement")
-
-    sent = double.asked[0].body
-    chosen = sent["response_format"]["json_schema"]
-    assert (chosen["name"], chosen["schema"], chosen["strict"]) == ("judgement", SCHEMA, True)
-    assert sent["max_completion_tokens"] == 77
-
-
 def test_a_key_is_sent_and_never_said() -> None:
     with serving() as double:
         server = ModelServer(ServerSettings(model="401", api_key="sk-secret", base_url=double.base_url))
@@ -109,23 +84,7 @@ def test_no_time_is_spent_beyond_the_deadline_and_a_named_pause_is_kept(double: 
     assert len(double.asked) == 3
 
 
-@given(
-    st.lists(st.sampled_from([None, "temperature", "max_tokens", "max_completion_tokens", "response_format", "odd"]))
-)
-def test_a_dialect_gets_plainer_until_nothing_is_left(refused: list[str | None]) -> None:
-    dialect: Dialect | None = Dialect()
-    seen = []
-    for parameter in [*refused, *[None] * 10]:
-        if dialect is None:
-            break
-        seen.append(dialect)
-        dialect = dialect.without(parameter)
-
-    assert dialect is None
-    assert len(set(seen)) == len(seen) <= 7
-
-
-# --- The breaker -------------------------------------------------------------------------------------------------------
+# --- The breaker ----------------------------------------------------------------------------------------
 
 
 def at_once(number: int, call: Callable[[], Any]) -> list[Any]:
@@ -174,17 +133,7 @@ def test_after_a_pause_one_call_decides(probe: str, state: str) -> None:
     assert breaker.admit() == (state != "open")
 
 
-def test_of_many_threads_one_is_let_through_to_try() -> None:
-    clock = FakeClock()
-    breaker = Breaker(failures=1, pause_seconds=1, clock=clock)
-    breaker.admit()
-    breaker.failed()
-    clock.now += 1
-
-    assert sum(at_once(16, breaker.admit)) == 1
-
-
-# --- Spending ----------------------------------------------------------------------------------------------------------
+# --- Spending -------------------------------------------------------------------------------------------
 
 
 class Ledger:

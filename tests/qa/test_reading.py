@@ -1,8 +1,17 @@
-"""What a page makes of a payload."""
+"""What pages make of a payload, and of two side by side."""
 
 from __future__ import annotations
 
-from qa_app.answers import presentation
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from corpus_app import curation
+from qa_app.answers import asking, presentation
+from qa_app.answers.comparing import compare
+from qa_app.models import Answer
+from tests.qa.conftest import ASKED, SETS
 from tests.qa.payloads import (
     PROTEIN,
     QUOTE,
@@ -27,8 +36,6 @@ def test_quote_marks_exactly_the_stored_words_by_code_points() -> None:
     quote = presentation.find_quote(make_payload(), part="answer", number=2, index=2)
     without_passage = presentation.find_quote(make_payload(evidence=[]), part="answer", number=1, index=1)
 
-    assert quote is not None
-    assert without_passage is not None
     (passage,) = quote.passages
     assert [piece.text for piece in passage.pieces if piece.marked] == ["than those who ate 0.8 g/kg."]
     assert "".join(piece.text for piece in passage.pieces) == PROTEIN
@@ -48,11 +55,10 @@ def test_a_counted_sentence_opens_the_findings_of_the_study() -> None:
 
     quote = presentation.find_quote(payload, part="answer", number=1, index=1)
 
-    assert quote is not None
     assert [statement.text for statement in quote.statements] == ["More sets, more growth."]
 
 
-def test_sentences_of_a_withdrawn_study_lose_words_and_markers_but_those_of_other_sources() -> None:
+def test_sentences_of_a_withdrawn_study_lose_words_and_markers() -> None:
     cited = [make_citation(1, status="withdrawn"), make_citation(2)]
     payload, nothing = make_payload(citations=cited), {"text": "", "sentences": []}
     payload["answer"]["sentences"][0]["attribution"] = "Example and Sample (2017)"
@@ -65,15 +71,6 @@ def test_sentences_of_a_withdrawn_study_lose_words_and_markers_but_those_of_othe
     assert (first.text, first.attribution, first.markers) == ("A source was withdrawn.", "", ())
     assert all(passage.row["study_id"] != "T001" for passage in (*page.top_passages, *page.more_passages))
     assert kept.answer[0][0].markers == (2,)
-
-
-def test_an_answer_that_only_repeats_the_summary_is_not_shown_twice() -> None:
-    sentence = make_sentence(make_evidence(1), QUOTE, (1,))
-    told = {"text": "", "sentences": [sentence]}
-
-    page = presentation.read(make_payload(summary=told, answer=told, citations=[make_citation(1)]))
-
-    assert (len(page.summary), page.answer) == (1, ())
 
 
 def test_banners_come_gravest_first_and_once_a_study() -> None:
@@ -91,21 +88,6 @@ def test_banners_come_gravest_first_and_once_a_study() -> None:
     assert [banner.kind for banner in page.banners] == ["retracted", "withdrawn", "passage_changed"]
     assert (page.banners[1].count, page.banners[1].title, page.banners[1].study_id) == (2, "", None)
     assert page.has_newer_corpus
-
-
-def test_what_was_searched_and_left_out_is_counted() -> None:
-    row = {"what": "passage", "reason": "study_cap", "detail": "", "passage_id": 9, "study_id": "T001"}
-    leg, idle = {"ok": True, "candidates": 1, "error": None}, {"ok": True, "candidates": 0, "error": None}
-    timings = {"rank": 0.8, "dense": None, "scope": 0.1, "lexical": 3.0, "total": 4.0}
-    names = ("dense", "linked", "lexical")
-
-    page = presentation.read(make_payload(left_out=[row, row], legs=dict.fromkeys(names, leg), timings_ms=timings))
-    declined = presentation.read(make_refusal("guardrail", evidence=[], legs=dict.fromkeys(names, idle)))
-
-    assert [(group.what, group.reason, group.count) for group in page.left_out] == [("passage", "study_cap", 2)]
-    assert [name for name, _ in page.legs] == ["lexical", "dense", "linked"]
-    assert page.timings == (("scope", 0.1), ("lexical", 3.0), ("rank", 0.8))
-    assert (declined.is_refusal, declined.was_searched) == (True, False)
 
 
 def test_an_answer_tells_which_cited_sources_it_has_lost() -> None:
@@ -145,6 +127,100 @@ def test_a_removed_passage_is_told_from_an_edited_one() -> None:
 
     quote = presentation.find_quote(payload, part="answer", number=1, index=1)
 
-    assert quote is not None
     assert (quote.passages[0].has_changed, quote.passages[0].is_gone) == (True, True)
     assert [banner.is_gone for banner in presentation.read(payload).banners] == [False, True]
+
+
+OTHER = "How much protein do older adults need for lean mass?"
+
+
+def sided(first: dict[str, Any], second: dict[str, Any]) -> tuple[str, ...]:
+    return compare(first, second).differences
+
+
+def test_an_answer_differs_in_nothing_from_itself() -> None:
+    compared = compare(make_payload(), make_payload())
+    mine, other = (make_payload(citations=[make_citation(number)]) for number in (1, 2))
+
+    assert compared.differences == ("They say the same, from the same studies.",)
+    assert compared.is_same_question
+    assert all(line.is_shared for side in compared.sides for line in (*side.summary, *side.lines))
+    assert sided(make_refusal(), make_refusal()) == ("Both end without an answer.",)
+    ends = "They end differently: A is answered, B finds no answer in the studies."
+    assert sided(make_payload(), make_refusal())[0] == ends
+    assert sided(mine, other)[0] == "Studies: none is cited by both, 1 only by A, 1 only by B."
+    (said,) = compare(make_payload(), make_payload(), is_same_engine=False).differences
+    assert "different engines" in said
+
+
+def test_studies_sentences_and_confidence_are_counted() -> None:
+    row = make_evidence(1)
+    said = {"text": "", "sentences": [make_sentence(row, "Across 15 trials")]}
+    other = make_payload(
+        summary=said, answer=said, citations=[make_citation(1), make_citation(3)], corpus_version=13,
+        confidence={"score": 60, "label": "medium", "reasons": [], "calibration": "test-1"},
+    )  # fmt: skip
+
+    assert sided(make_payload(), other) == (
+        "Studies: 1 is cited by both, 1 only by A, 1 only by B.",
+        "Sentences: 2 only in A, 1 only in B.",
+        "Chance that it fits the question: 84 of 100 for A, 60 for B.",
+        "B was made from a newer state of the studies.",
+    )
+
+
+def test_a_sentence_quoted_with_another_one_is_still_shared() -> None:
+    """`WEEKLY` is two sentences, quoted in one piece; the second one stands in the other answer by itself."""
+    row = make_evidence(1)
+    alone = {"text": "", "sentences": [make_sentence(row, QUOTE)]}
+    both = {"text": "", "sentences": [make_sentence(row, WEEKLY)]}
+
+    compared = compare(make_payload(summary=alone, answer=alone), make_payload(summary=both, answer=both))
+
+    assert compared.differences == ("Sentences: 0 only in A, 1 only in B.",)
+    first, second = compared.sides
+    assert [(line.text, line.markers, line.is_shared) for line in first.summary] == [(QUOTE, (1,), True)]
+    assert [(line.markers, line.is_shared) for line in second.summary] == [((), False), ((1,), True)]
+    assert " ".join(line.text for line in second.summary) == WEEKLY
+    assert second.lines == ()
+
+
+@pytest.mark.usefixtures("library")
+def test_compared_answers_show_no_withdrawn_words(client: Client) -> None:
+    first, second = asking.ask(question=ASKED), asking.ask(question=OTHER)
+    asked = {"a": first["id"], "b": f"http://testserver{second['url']}?x=1"}
+
+    html = client.get("/compare/", asked).content.decode()
+    curation.withdraw(["T-SETS"], by=None, by_name="tests", reason="a mistake")
+    withdrawn = client.get("/compare/", asked).content.decode()
+
+    for words in (ASKED, OTHER, '<meta name="robots" content="noindex">', "only in A", SETS.split(". ")[0]):
+        assert words in html
+    assert "1 source was withdrawn since." in withdrawn
+    assert SETS.split(". ")[0] not in withdrawn
+
+
+@pytest.mark.usefixtures("library")
+def test_a_question_is_asked_in_the_other_mode_with_what_it_meant(client: Client) -> None:
+    first = asking.ask(question="What about women?", parent=asking.ask(question=ASKED, collection="training")["id"])
+
+    response = client.post("/compare/", {"a": first["id"]})
+
+    second = Answer.objects.get(mode="intermediate")
+    assert (second.question, second.collection) == ("What about women?", "training")
+    assert second.payload["understood_as"] == first["understood_as"]
+    assert (response.status_code, response["Location"]) == (303, f"/compare/?a={first['id']}&b={second.pk}")
+    html = client.get(response["Location"]).content.decode().replace("\n", " ")
+    assert "The same question, once for a beginner and once with more detail." in html
+    assert second.pk in client.get("/history/").content.decode()
+
+
+@pytest.mark.django_db
+def test_without_answers_the_page_asks_for_them(client: Client) -> None:
+    for wanted in ({}, {"a": "", "b": ""}):
+        assert "Paste the links of two answers." in client.get("/compare/", wanted).content.decode()
+    for bad in ("nobody", "a\0b", "<script>", "x" * 5000, "../../etc"):
+        response = client.get("/compare/", {"a": bad, "b": ""})
+        assert response.status_code == client.post("/compare/", {"a": bad}).status_code == 404
+        assert "There is no answer at this link." in response.content.decode()
+    assert client.put("/compare/").status_code == 405

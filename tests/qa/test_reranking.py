@@ -1,4 +1,4 @@
-"""Models that read question and passage together: a tiny CrossEncoder made here, and a server that is good, slow or broken."""
+"""Models that rank passages anew: a tiny CrossEncoder made here, and a server that is good, slow or broken."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_cross_encoder_in_a_folder_orders_the_passages_the_same_each_time(tiny_model: Path) -> None:
+def test_a_cross_encoder_orders_passages_the_same_each_time(tiny_model: Path) -> None:
     reranker = CrossEncoderReranker(str(tiny_model))
     reranker.prepare()
 
@@ -129,7 +129,7 @@ def test_a_reply_without_order_is_a_failure(
         reranker.scores("how many sets?", PASSAGES, seconds=30)
 
 
-def test_a_slow_server_is_not_waited_for(
+def test_a_slow_server_is_left(
     httpserver: HTTPServer, reranker: ModelReranker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = threading.Event()

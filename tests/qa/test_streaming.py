@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import os
 import random
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +20,7 @@ from inform_site.serving import make_site
 from qa_app.answers import answering, asking, redaction, streaming
 from qa_app.models import Answer
 from tests.asgi import LONG, Connection, Event, posting
-from tests.doubles.model_server import WRITES, Asked, draft, serving
+from tests.doubles.model_server import SlowModel, serving
 from tests.qa.conftest import ASKED
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
@@ -101,22 +99,10 @@ def threads_of(*names: str) -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith(names)]
 
 
-class SlowModel:
-    """A language model that keeps its replies back until it is let go on."""
-
-    def __init__(self) -> None:
-        self.asked = threading.Semaphore(0)
-        self.go_on = threading.Event()
-
-    def behave(self, asked: Asked) -> str:
-        self.asked.release()
-        self.go_on.wait(LONG)
-        return draft(WRITES["good"](asked))
-
-    async def was_asked(self) -> None:
-        """Both parts were."""
-        for _ in range(2):
-            assert await asyncio.to_thread(self.asked.acquire, timeout=LONG)
+async def was_asked(model: SlowModel) -> None:
+    """Wait until both parts of an answer were asked for."""
+    for _ in range(2):
+        assert await asyncio.to_thread(model.asked.acquire, timeout=LONG)
 
 
 @pytest.fixture
@@ -150,18 +136,6 @@ def test_what_is_told_on_the_way_is_what_the_answer_says() -> None:
     assert [event.id.split(".")[:2] for event in events] == [[key, str(n)] for n in range(1, len(events) + 1)]
 
 
-def test_a_follow_up_says_how_it_was_understood_before_its_first_sentence() -> None:
-    before = require_whole(stream({"question": ASKED}))
-
-    events = stream({"question": "What about women?", "parent": before["id"]})
-
-    body = require_whole(events)
-    assert body["understood_as"]
-    assert [row["understood_as"] for row in told(events, "retrieval")] == [body["understood_as"]]
-    again = stream({"question": "What about women?", "parent": before["id"]}, last_event_id=events[0].id)
-    assert [row["understood_as"] for row in told(again, "retrieval")] == [body["understood_as"]]
-
-
 def test_refusals_and_counted_answers_are_told_too() -> None:
     refused = stream({"question": REFUSED})
     guarded = stream({"question": "I get chest pain when I lift, what should I do?"})
@@ -175,12 +149,9 @@ def test_refusals_and_counted_answers_are_told_too() -> None:
 
 def test_bad_input_is_refused_before_the_stream_begins() -> None:
     bad: list[tuple[dict[str, Any], str]] = [
-        ({"question": " "}, "question"),
-        ({}, "question"),
-        ({"question": ASKED, "mode": "expert"}, "mode"),
-        ({"question": ASKED, "colour": "red"}, "colour"),
-        ({"question": ASKED, "parent": "no-answer"}, "parent"),
-    ]
+        ({"question": " "}, "question"), ({}, "question"), ({"question": ASKED, "mode": "expert"}, "mode"),
+        ({"question": ASKED, "colour": "red"}, "colour"), ({"question": ASKED, "parent": "no-answer"}, "parent"),
+    ]  # fmt: skip
     for body, field in bad:
         told = problem(body, accept="text/event-stream")
         assert (told["status"], [row["field"] for row in told["errors"]]) == (400, [field])
@@ -211,15 +182,14 @@ def test_from_any_event_on_the_rest_of_a_stored_answer_is_told() -> None:
     assert not anew[0].id.startswith("0" * 32)
 
 
-def test_whoever_says_to_have_had_more_than_was_told_gets_the_end(model: SlowModel) -> None:
-    """Of a kept answer, and of one in the making: no made-up id leaves a stream without an end, or the others waiting."""
+def test_an_event_id_beyond_the_last_gets_the_end(model: SlowModel) -> None:
+    """No made-up id leaves a stream without its end, of a stored answer or of one in the making."""
 
     async def talk(application: Any) -> list[Event]:
         async with posting(application, STREAM, {"question": ASKED}) as first:
             begun = await first.next()
-            assert begun is not None
             key = begun.id.partition(".")[0]
-            await model.was_asked()
+            await was_asked(model)
             beyond = f"{key}.999999.999999"
             async with posting(application, STREAM, {"question": ASKED}, last_event_id=beyond) as second:
                 model.go_on.set()
@@ -247,11 +217,11 @@ def test_words_that_were_withdrawn_since_are_not_told_again() -> None:
     assert [row["text"] for row in require_whole_now].count(redaction.WITHDRAWN) >= 1
 
 
-def test_whoever_lost_the_line_goes_on_with_the_answer_in_the_making(model: SlowModel) -> None:
+def test_a_lost_line_goes_on_with_the_answer_in_the_making(model: SlowModel) -> None:
     async def talk(application: Any) -> tuple[list[Event], list[Event]]:
         async with posting(application, STREAM, {"question": ASKED}) as first:
             seen = [event for _ in range(3) if (event := await first.next())]
-            await model.was_asked()
+            await was_asked(model)
             async with posting(application, STREAM, {"question": ASKED}, last_event_id=seen[-1].id) as second:
                 first.gone.set()
                 model.go_on.set()
@@ -270,7 +240,7 @@ def test_leaving_gives_up_the_work_and_what_the_model_was_asked(model: SlowModel
     async def talk(application: Any) -> None:
         async with posting(application, STREAM, {"question": ASKED}) as sent:
             await sent.next()
-            await model.was_asked()
+            await was_asked(model)
 
     run(talk)
 
@@ -279,13 +249,10 @@ def test_leaving_gives_up_the_work_and_what_the_model_was_asked(model: SlowModel
     assert eventually(lambda: connections_open() <= before)
     assert not Answer.objects.exists()
     server = answering.model_server()
-    assert server is not None
     assert server.breaker.state == "closed"
 
 
-def test_a_heartbeat_is_sent_and_more_than_can_be_served_come_back(
-    model: SlowModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_heartbeat_is_sent_and_too_many_are_refused(model: SlowModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "HEARTBEAT_SECONDS", 0.02)
     monkeypatch.setattr(streaming, "MAX_STREAMS", 1)
 
@@ -293,7 +260,6 @@ def test_a_heartbeat_is_sent_and_more_than_can_be_served_come_back(
         async with posting(application, STREAM, {"question": ASKED}) as sent:
             while not sent.comments:
                 piece = await sent.piece()
-                assert piece is not None
                 if piece.startswith(":"):
                     sent.comments.append(piece)
             async with posting(application, STREAM, {"question": ASKED}) as second:
@@ -331,40 +297,6 @@ def test_a_failure_ends_the_stream_with_one_error(monkeypatch: pytest.MonkeyPatc
         assert events[-1].data["detail"] not in {"away", "broken"}
     assert eventually(lambda: streaming._jobs == {})
     assert not Answer.objects.exists()
-
-
-def test_what_can_no_longer_be_sent_is_closed_at_once_and_not_by_the_garbage_collector() -> None:
-    unclosed: list[object] = []
-
-    async def talk(application: Any) -> None:
-        failed = asyncio.Event()
-
-        async def breaking(scope: Any, receive: Any, send: Any) -> None:
-            pieces = 0
-
-            async def send_some(message: Any) -> None:
-                nonlocal pieces
-                if message["type"] == "http.response.body":
-                    pieces += 1
-                    if pieces > 3:
-                        failed.set()
-                        raise OSError("The line is down.")
-                await send(message)
-
-            await application(scope, receive, send_some)
-
-        hooks = sys.get_asyncgen_hooks()
-        sys.set_asyncgen_hooks(finalizer=unclosed.append)
-        try:
-            async with posting(breaking, STREAM, {"question": ASKED}), asyncio.timeout(LONG):
-                await failed.wait()
-            gc.collect()
-        finally:
-            sys.set_asyncgen_hooks(*hooks)
-
-    run(talk)
-
-    assert unclosed == []
 
 
 def test_readers_who_leave_at_any_point_leave_nothing_behind() -> None:

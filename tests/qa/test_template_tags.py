@@ -1,14 +1,23 @@
-"""Template tags: lines end where nothing is torn apart, and texts and addresses are those that Django gives."""
+"""Template tags and static files: unbroken figures, translated texts, addresses, and files as they are listed."""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
+import re
+import warnings
+from pathlib import Path
 from typing import Any
 
+import django_htmx
 import pytest
+from asgiref.sync import async_to_sync
+from django.http import HttpResponse
 from django.template import Context, TemplateSyntaxError, engines
 from django.template.base import Template
 from django.template.defaultfilters import floatformat
-from django.test import Client
+from django.test import AsyncClient, Client, override_settings
 from django.urls import NoReverseMatch, reverse, set_script_prefix
 from django.utils import translation
 
@@ -22,15 +31,11 @@ TERM = {"id": "few", "name": "few sets", "definition": "Up to four."}
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("a trend only (P = 0.074).", "P = 0.074"),
-        ("ES = −0.20, small", "ES = −0.20"),
-        ("at P < 0.05 & more", "P &lt; 0.05"),
-        ("0.8 g/kg/day of protein", "0.8 g/kg/day"),
-        ("(95% CI 0.1 to 0.3)", "95% CI"),
-        ("2.49 kg more", "2.49 kg"),
-        ("that 2–3 RM is best", "2–3 RM"),
+        ("a trend only (P = 0.074).", "P = 0.074"), ("ES = −0.20, small", "ES = −0.20"),
+        ("at P < 0.05 & more", "P &lt; 0.05"), ("0.8 g/kg/day of protein", "0.8 g/kg/day"),
+        ("(95% CI 0.1 to 0.3)", "95% CI"), ("2.49 kg more", "2.49 kg"), ("that 2–3 RM is best", "2–3 RM"),
     ],
-)
+)  # fmt: skip
 def test_a_figure_stays_with_its_sign_or_unit(text: str, kept: str) -> None:
     assert f'<span class="as-one">{kept}</span>' in corpus_words.unbroken(text)
 
@@ -89,7 +94,7 @@ def test_a_text_is_said_as_django_says_it_in_each_language() -> None:
                 assert usual.render(Context({"typed": "<b>"})) == own.render(Context({"typed": "<b>"})), text
 
 
-def test_words_of_the_corpus_and_of_the_page_are_marked_where_their_languages_differ() -> None:
+def test_languages_are_marked_where_corpus_and_page_differ() -> None:
     marked = template("<q{% in_english %}></q><b{% in_page_language %}></b>")
 
     with translation.override("en-gb"):
@@ -100,7 +105,7 @@ def test_words_of_the_corpus_and_of_the_page_are_marked_where_their_languages_di
         template("{% in_english now %}")
 
 
-def test_an_address_is_made_as_django_makes_it_wherever_the_site_is_mounted() -> None:
+def test_addresses_are_those_of_django_below_any_prefix() -> None:
     usual = template("{% url 'study' study_id %} {% url 'ask' as form %}{{ form }} {% url 'admin:index' %}")
 
     def expected(study_id: str) -> str:
@@ -119,9 +124,66 @@ def test_an_address_is_made_as_django_makes_it_wherever_the_site_is_mounted() ->
 
 
 @pytest.mark.django_db
-def test_a_response_says_how_long_it_took_only_where_the_settings_want_it(client: Client, settings: Any) -> None:
+def test_server_timing_is_sent_only_if_set(client: Client, settings: Any) -> None:
     assert "Server-Timing" not in client.get("/healthz")
 
     settings.SERVER_TIMING = True
 
     assert float(client.get("/healthz")["Server-Timing"].removeprefix("app;dur=")) > 0
+
+
+STATIC = Path(__file__).resolve().parents[2] / "static"
+VENDOR = STATIC / "vendor"
+OURS = ("site.css", "words.js", "site.js", "suggesting.js", "asking.js", "answer.js")
+MOST_COMPRESSED = 60_000  # bytes of style and script, all that a reader's pages load
+LISTED = json.loads((VENDOR / "VENDORED.json").read_text(encoding="utf-8"))
+
+
+def test_vendored_files_are_as_listed_and_all_are() -> None:
+    listed = {row["file"] for row in LISTED} | {row["licence_file"] for row in LISTED} | {"VENDORED.json"}
+
+    for row in LISTED:
+        assert hashlib.sha256((VENDOR / row["file"]).read_bytes()).hexdigest() == row["sha256"], row["file"]
+        assert (VENDOR / row["licence_file"]).read_text(encoding="utf-8").strip()
+    assert {path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.is_file()} == listed
+
+
+def test_style_and_script_are_small_and_name_no_other_host() -> None:
+    htmx = Path(django_htmx.__file__).parent / "static" / "django_htmx" / "htmx-2.min.js"
+    files = [*(STATIC / name for name in OURS), VENDOR / "pico.min.css", htmx]
+    named = re.findall(r'url\("([^"]+)"\)', (STATIC / "site.css").read_text(encoding="utf-8"))
+
+    assert sum(len(gzip.compress(path.read_bytes())) for path in files) < MOST_COMPRESSED
+    for name in OURS:
+        text = (STATIC / name).read_text(encoding="utf-8")
+        assert re.findall(r"https?://|//[a-z]+\.", text) == [], name
+    assert named
+    assert [name for name in named if not (STATIC / name).is_file()] == []
+
+
+def get(path: str, **headers: str) -> HttpResponse:
+    """As the asynchronous server answers, by the files as they stand."""
+    with override_settings(WHITENOISE_AUTOREFRESH=True, WHITENOISE_USE_FINDERS=True):
+        return async_to_sync(AsyncClient().get)(path, headers=headers)
+
+
+@pytest.mark.parametrize("name", ["site.css", "asking.js", "favicon.svg"])
+def test_files_are_sent_whole_by_an_asynchronous_server(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reply = get(f"/static/{name}")
+
+    assert reply.status_code == 200
+    assert not reply.streaming
+    assert reply.content == (STATIC / name).read_bytes()
+    assert reply["Content-Length"] == str(len(reply.content))
+
+
+def test_a_file_that_is_known_is_not_sent_again_and_a_part_is_a_part() -> None:
+    known = get("/static/site.css")["ETag"]
+
+    again = get("/static/site.css", **{"If-None-Match": known})
+    part = get("/static/site.css", **{"Range": "bytes=0-9"})
+
+    assert (again.status_code, again.content) == (304, b"")
+    assert (part.status_code, len(part.content)) == (206, 10)

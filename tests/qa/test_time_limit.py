@@ -77,7 +77,7 @@ def test_a_statement_that_goes_on_too_long_is_cut_off() -> None:
     assert statement_timeout() == "0"
 
 
-def test_what_is_in_time_or_rolled_back_or_fails_otherwise_leaves_the_connection_as_it_was() -> None:
+def test_a_time_limit_leaves_the_connection_as_it_was() -> None:
     statement_timeout()  # the connection is open
 
     with limited(60) as limit:

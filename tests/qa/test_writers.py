@@ -1,4 +1,4 @@
-"""Who writes, as the site is set up: through the doors, with the database and a model's server beside it."""
+"""Who writes, as the site is set up: with the database and a model's server."""
 
 from __future__ import annotations
 
@@ -14,18 +14,14 @@ from pytest_django import Settings
 
 from qa_app.answers import answering, asking, replaying
 from qa_app.models import Answer, ModelSpend
-from tests.doubles.model_server import ModelDouble, serving
+from tests.builders import make_curator, make_finding, make_study
+from tests.corpus.test_admin import form_of
+from tests.doubles.model_server import ModelDouble
 from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")
 
 SetUp = Callable[..., None]
-
-
-@pytest.fixture(scope="module")
-def double() -> Iterator[ModelDouble]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture
@@ -118,11 +114,10 @@ def test_what_was_received_is_kept_and_can_be_made_again(set_up: SetUp, behaviou
     )
     answering._model_server.cache_clear()
     replayed = replaying.replay(answer["id"])
-    assert replayed is not None
     assert replayed.is_same, replayed.differences
 
 
-def test_one_breaker_serves_the_whole_process_and_readiness_says_who_writes(set_up: SetUp, client: Client) -> None:
+def test_one_breaker_serves_the_process_and_readiness_says_who_writes(set_up: SetUp, client: Client) -> None:
     assert client.get("/readyz").json()["writer"] == {"name": "extractive", "model": None, "circuit": None}
     set_up("401", OPENAI_API_KEY="sk-secret", OPENAI_BREAKER_FAILURES=2)
 
@@ -134,23 +129,44 @@ def test_one_breaker_serves_the_whole_process_and_readiness_says_who_writes(set_
     assert "sk-secret" not in ready.content.decode()
 
 
+STATEMENT = "Creatine did not increase sprint speed in 40 women (SMD 0.10, 95% CI −0.20 to 0.40)."
+PLAIN = "In a trial of 40 women, taking creatine did not increase how fast they could sprint."
+
+
 @pytest.mark.parametrize(
-    ("behaviour", "part", "calls", "writer", "reason"),
+    ("sentence", "fault"),
     [
-        ("good", "summary", 1, "llm", None),
-        ("good", "answer", 1, "llm", None),
-        ("general_knowledge", "summary", 2, "extractive", "unverified"),
+        (PLAIN, None), (PLAIN.replace("40", "400"), "a figure that"), (PLAIN.replace("did not increase", "increased"), "denies"),
+        (PLAIN.replace("increase", "reduce"), "direction"), (PLAIN.replace("women", "men"), "people"), ("", "nothing that can"),
     ],
-)
-def test_a_part_costs_its_own_calls(
-    set_up: SetUp, double: ModelDouble, behaviour: str, part: Any, calls: int, writer: str, reason: str | None
+)  # fmt: skip
+def test_a_model_proposes_plain_words_that_a_person_takes_over(
+    set_up: SetUp,
+    double: ModelDouble,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    sentence: str,
+    fault: str | None,
 ) -> None:
-    set_up(behaviour)
-    opened = asking.open_context(question=ASKED)
-    before = len(double.asked)
+    study = make_study(texts=("In this trial of 40 women creatine did not increase sprint speed.",), status="draft")
+    finding = make_finding(study, statement=STATEMENT, intervention="creatine", outcome="sprint speed")
+    client.force_login(make_curator())
+    url = f"/admin/corpus_app/study/{study.pk}/change/"
+    assert "Propose plain words" not in client.get(url).content.decode()
+    set_up("finding_words")
+    questions = ["Does creatine make women sprint faster?", "Do 12 weeks help?", "No question"] if sentence else []
+    reply = json.dumps({"plain": sentence, "questions": questions})
+    monkeypatch.setattr(double, "otherwise", lambda asked: reply)
+    posted = form_of(client, url) | {"takeaway": "Typed, not saved.", "_propose": str(finding.pk)}
 
-    written = asking.write_part(opened.request_id, part)
+    shown = client.post(url, posted).content.decode()
 
-    assert [asked.part for asked in double.asked[before:]] == [part] * calls
-    assert (written.generator["name"], written.generator["fallback_reason"]) == (writer, reason)
-    assert written.part["sentences"]
+    assert "Typed, not saved." in shown
+    assert (f'value="{PLAIN}"' in shown) is (fault is None)
+    assert fault is None or fault in shown
+    assert ("Questions left out, for they are none or have figures of their own: 2." in shown) is bool(sentence)
+    if fault is None:
+        taken = posted | {"_take": "findings-0-plain", "proposed-findings-0-plain": PLAIN}
+        assert f">\n{PLAIN}</textarea>" in client.post(url, taken).content.decode()
+    finding.refresh_from_db()
+    assert (finding.plain, finding.study.takeaway) == ("", "")

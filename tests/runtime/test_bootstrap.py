@@ -41,7 +41,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def an_interpreter(path: Path, *, version: str = "3.11", makes_environments: bool = True, seconds: float = 0.01) -> str:
-    """A program that answers as a Python would: its version, whether it can make environments, how long its work takes."""
+    """A program that answers as Python: its version, whether it makes environments, how long work takes."""
     answers = {"version_info": version, "ensurepip": "yes" if makes_environments else "", "perf_counter": str(seconds)}
     cases = "".join(f"*{word}*) echo '{answer}';;\n" for word, answer in answers.items())
     path.parent.mkdir(exist_ok=True)
@@ -63,9 +63,7 @@ def test_old_pythons_can_read_it() -> None:
     ast.parse(Path(bootstrap.__file__).read_text(encoding="utf-8"), feature_version=(3, 6))
 
 
-def test_python_that_will_not_do_says_why(
-    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unfit_python_says_why(place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 18))
     with pytest.raises(SetupError, match=r"^InForm needs Python 3\.11 or newer; this is 3\.9\.18\. Install"):
         bootstrap.find_interpreter(place)
@@ -79,7 +77,7 @@ def test_python_that_will_not_do_says_why(
         bootstrap.find_interpreter(place)
 
 
-def test_first_interpreter_that_works_is_taken_unless_one_is_named(
+def test_the_first_fitting_python_is_taken(
     place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fitting = an_interpreter(on_path[1] / "python3.12", version="3.12")
@@ -100,7 +98,7 @@ def test_first_interpreter_that_works_is_taken_unless_one_is_named(
         ({"seconds": 0.001, "makes_environments": False}, False),
     ],
 )
-def test_of_one_name_the_clearly_quicker_is_taken(
+def test_the_quicker_of_one_name_is_taken(
     place: Place, on_path: tuple[Path, Path], other: dict[str, Any], is_taken: bool
 ) -> None:
     first = an_interpreter(on_path[0] / "python3.11", seconds=0.01)
@@ -109,7 +107,7 @@ def test_of_one_name_the_clearly_quicker_is_taken(
     assert bootstrap.find_interpreter(place) == (second if is_taken else first)
 
 
-def test_environment_that_is_made_anew_is_not_made_with_itself(
+def test_an_environment_is_not_made_with_itself(
     place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = an_interpreter(Path(place.python).parent / "python3.11", seconds=0.001)
@@ -123,17 +121,7 @@ def test_environment_that_is_made_anew_is_not_made_with_itself(
         bootstrap.find_interpreter(place)
 
 
-def test_relative_paths_are_of_here_wherever_it_then_runs(
-    on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = an_interpreter(on_path[0] / "python3.11")
-    monkeypatch.chdir(on_path[0].parent)
-    monkeypatch.setenv("PATH", "first")
-
-    assert bootstrap.on_path("python3.11") == bootstrap.on_path("first/python3.11") == [program]
-
-
-def test_real_interpreter_is_asked_and_one_that_is_not_there_has_no_version() -> None:
+def test_a_missing_interpreter_has_no_version() -> None:
     assert float(bootstrap.ask(sys.executable, bootstrap.WORK) or 0) > 0
     assert bootstrap.version_of("/nowhere/python3.11") == ()
 
@@ -151,7 +139,7 @@ def test_what_is_installed_is_left_alone_until_its_pins_change(place: Place, com
     assert not place.has_installed("base")
 
 
-def test_failed_installation_is_remembered_as_unfinished_and_made_anew(
+def test_a_failed_installation_is_made_anew(
     place: Place, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path(place.stamp).unlink()

@@ -32,19 +32,15 @@ def manage(*arguments: str, **environment: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("environment", "named"),
     [
-        ({"DEBUG": "perhaps"}, "DEBUG"),
-        ({"PORT": "70000"}, "PORT"),
-        ({"DATABASE_URL": "mysql://localhost/inform"}, "DATABASE_URL"),
-        ({"REDIS_URL": "here"}, "REDIS_URL"),
+        ({"DEBUG": "perhaps"}, "DEBUG"), ({"PORT": "70000"}, "PORT"),
+        ({"DATABASE_URL": "mysql://localhost/inform"}, "DATABASE_URL"), ({"REDIS_URL": "here"}, "REDIS_URL"),
         ({"OPENAI_TIMEOUT_SECONDS": "soon"}, "OPENAI_TIMEOUT_SECONDS"),
         ({"OPENAI_PRICE_REPLY": "-1"}, "OPENAI_PRICE_REPLY"),
         ({"OPENAI_MODEL": "a-model-without-a-server"}, "OPENAI_MODEL"),
-        ({"OPENAI_DAILY_LIMIT": "5"}, "OPENAI_DAILY_LIMIT"),
-        (PRODUCTION | {"SECRET_KEY": ""}, "SECRET_KEY"),
-        (PRODUCTION | {"ALLOWED_HOSTS": ""}, "ALLOWED_HOSTS"),
-        (PRODUCTION | {"DEBUG": "true"}, "DEBUG"),
+        ({"OPENAI_DAILY_LIMIT": "5"}, "OPENAI_DAILY_LIMIT"), (PRODUCTION | {"SECRET_KEY": ""}, "SECRET_KEY"),
+        (PRODUCTION | {"ALLOWED_HOSTS": ""}, "ALLOWED_HOSTS"), (PRODUCTION | {"DEBUG": "true"}, "DEBUG"),
     ],
-)
+)  # fmt: skip
 def test_setting_that_will_not_do_stops_the_start_and_names_itself(environment: dict[str, str], named: str) -> None:
     status, said = manage("check", **environment)
 
@@ -107,7 +103,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Failing:
         (KeyboardInterrupt(), commandline.INTERRUPTED, "Stopped."),
     ],
 )
-def test_expected_failure_is_one_sentence(
+def test_a_failure_is_one_sentence(
     failure: BaseException, status: int, sentence: str, failing: Failing, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
@@ -119,7 +115,7 @@ def test_expected_failure_is_one_sentence(
     assert said.count("\n") == 1
 
 
-def test_mistake_of_ours_keeps_its_traceback_and_others_do_where_asked_to(failing: Failing) -> None:
+def test_a_mistake_of_ours_keeps_its_traceback(failing: Failing) -> None:
     with pytest.raises(ValueError, match="a mistake"):
         failing(ValueError("a mistake"))
     with pytest.raises(PostgresError, match="asked for"):

@@ -107,9 +107,7 @@ def test_killed_server_comes_back_with_every_committed_row(server: EmbeddedPostg
     assert connect(server).execute("SELECT count(*) FROM book").fetchone() == (100,)
 
 
-def test_last_words_of_a_killed_server_do_not_end_the_wait_for_it(
-    server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_server_is_waited_for(server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch) -> None:
     """The processes of a killed server hold its memory for a moment, and speak into the log of the next one."""
     server.ensure()
     server.stop()
@@ -146,7 +144,7 @@ def test_path_that_would_not_do_for_a_socket(folder: Path, server_in: ServerIn, 
         assert connect(server, "shelf")
 
 
-def test_environment_of_another_server_and_a_missing_locale_are_no_obstacle(
+def test_foreign_environment_and_locale_are_no_obstacle(
     server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
@@ -157,7 +155,7 @@ def test_environment_of_another_server_and_a_missing_locale_are_no_obstacle(
     assert server.ensure()
 
 
-def test_other_version_or_a_path_that_a_shell_would_change_is_refused_in_one_sentence(
+def test_other_versions_and_odd_paths_are_refused(
     new_server: EmbeddedPostgres, folder: Path, server_in: ServerIn
 ) -> None:
     with pytest.raises(PostgresError, match="move InForm to a path without quotes"):
@@ -177,7 +175,7 @@ def test_failure_names_its_reason_and_the_log(server: EmbeddedPostgres) -> None:
         broken.ensure()
 
 
-def test_full_disk_is_said_in_one_sentence(
+def test_a_full_disk_is_one_sentence(
     new_server: EmbeddedPostgres, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pretend(monkeypatch, folder / "bin", "initdb", "echo 'could not write: No space left on device'; exit 1")
@@ -186,9 +184,7 @@ def test_full_disk_is_said_in_one_sentence(
         new_server.ensure()
 
 
-def test_folder_without_a_database_is_refused_and_left_alone_but_a_half_made_cluster_made_anew(
-    new_server: EmbeddedPostgres, folder: Path
-) -> None:
+def test_a_foreign_folder_is_left_alone(new_server: EmbeddedPostgres, folder: Path) -> None:
     new_server.root.mkdir()
     new_server.data.symlink_to(folder / "gone")
     with pytest.raises(PostgresError, match=r"There is no database in .*gone: put it back"):
@@ -251,16 +247,12 @@ class TestAsRoot:
             pytest.skip("no Python here that an ordinary user can run")
         return user
 
-    def test_ordinary_user_runs_it_as_themselves_and_their_data_stays_theirs(
-        self, ordinary: OrdinaryUser, server_in: ServerIn
-    ) -> None:
+    def test_an_ordinary_user_keeps_their_data(self, ordinary: OrdinaryUser, server_in: ServerIn) -> None:
         assert ordinary.hold() == (0, "held\n")
         with server_in(ordinary.root).hold():
             assert ordinary.root.joinpath("data").stat().st_uid == ORDINARY_USER
 
-    def test_folder_of_somebody_else_is_refused_in_one_sentence(
-        self, ordinary: OrdinaryUser, server_in: ServerIn
-    ) -> None:
+    def test_a_folder_of_others_is_refused(self, ordinary: OrdinaryUser, server_in: ServerIn) -> None:
         server_in(ordinary.root).ensure()
 
         status, said = ordinary.hold()

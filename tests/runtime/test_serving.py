@@ -69,17 +69,7 @@ def ask(settings: Any) -> Callable[..., Awaitable[Any]]:
     return ask
 
 
-def test_requests_one_after_another_stay_in_one_thread(ask: Callable[..., Awaitable[Any]]) -> None:
-    async def ask_three() -> list[Any]:
-        return [await ask() for _ in range(3)]
-
-    assert asyncio.run(ask_three()) == [{"read": "words"}] * 3
-    assert len(threads) == 9
-    assert set(threads) != {threading.get_ident()}
-    assert len(set(threads)) == 1
-
-
-def test_requests_at_one_time_have_threads_of_their_own_of_which_few_wait_for_the_next(
+def test_requests_at_one_time_have_their_own_threads(
     ask: Callable[..., Awaitable[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "MAX_IDLE_THREADS", 2)

@@ -107,7 +107,7 @@ def test_running_work_is_finished_when_asked_to_stop(supervise: Supervise, signa
     assert "child0 | finished" in run.lines
 
 
-def test_second_interrupt_ends_all_at_once_with_what_the_children_started(supervise: Supervise) -> None:
+def test_a_second_interrupt_ends_all_at_once(supervise: Supervise) -> None:
     run = supervise(DEAF_WITH_CHILD, grace=60)
     grandchild = int(run.wait_for("grandchild").split()[-1])
     run.wait_for("ready")

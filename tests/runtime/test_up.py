@@ -79,9 +79,7 @@ def test_a_site_whose_indexing_stands_still_says_what_is_missing(look: Look, mon
     assert any(line.startswith("Not indexed: 22,") for line in said)
 
 
-def test_a_worker_that_is_slow_to_begin_is_told_from_one_that_does_nothing(
-    look: Look, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_worker_is_told_from_an_idle_one(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(up, "INDEXING_STALLED_SECONDS", -1.0)
     monkeypatch.setattr(up.indexing, "is_under_way", lambda: True)
 
@@ -95,7 +93,7 @@ def test_a_worker_that_is_slow_to_begin_is_told_from_one_that_does_nothing(
 
 
 @pytest.mark.django_db
-def test_development_has_one_curator_with_a_password_that_works_and_production_none(settings: Any) -> None:
+def test_development_has_a_curator_and_production_none(settings: Any) -> None:
     settings.PRODUCTION = True
     assert ensure_development_curator() is None
     assert not User.objects.exists()
@@ -159,17 +157,3 @@ def test_queue_in_the_database_is_installed_once(settings: Any) -> None:
     assert [queue.install(), queue.install()] == [True, False]
     with psycopg.connect(where) as connection:
         assert connection.execute("SELECT pgmq.create('celery')")
-
-
-def test_numpy_leaves_the_processors_to_the_database_and_the_encoder() -> None:
-    told = "import inform_site, numpy, threadpoolctl as t; print({b['num_threads'] for b in t.threadpool_info()})"
-    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
-
-    def threads(**names: str) -> str:
-        whole = environment | {"DJANGO_SETTINGS_MODULE": "inform_site.settings"} | names
-        done = subprocess.run([sys.executable, "-c", told], env=whole, capture_output=True, text=True, check=True)
-        return done.stdout.strip()
-
-    assert threads() == "{1}"
-    if (os.cpu_count() or 1) > 1:
-        assert threads(OPENBLAS_NUM_THREADS="2") == "{2}"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.core.exceptions import ValidationError as DjangoValidationError
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.fields import ListField
 
-from corpus_app import curation, records
+from corpus_app import appraisal, curation, records
+from corpus_app.appraisal import Effect, bias_from_json, bias_to_json
 from corpus_app.curation import changing
 from corpus_app.models import Collection, Concept
-from corpus_app.sources import FindingDraft
+from corpus_app.sources import CertaintyDraft, FindingDraft
 
 if TYPE_CHECKING:  # generic for the type checker alone
     Serializer = serializers.Serializer[Any]
@@ -88,6 +89,39 @@ class WeeksBody(Body):
     longest = Number(required=False, allow_null=True, min_value=0, max_value=100_000)
 
 
+class EffectBody(Body):
+    measure = Choice(appraisal.EffectMeasure)
+    value = Number()
+    lower = Number(required=False, allow_null=True)
+    upper = Number(required=False, allow_null=True)
+    level = Number(required=False, help_text="Of the interval, in percent; 95 where it is left out.")
+    unit = Text(max_length=40, required=False, allow_blank=True, help_text="Of a mean difference, and of no other.")
+
+    def to_internal_value(self, data: Any) -> Effect:
+        values = super().to_internal_value(data)
+        return _or_refuse(lambda: Effect(**{**values, "measure": appraisal.EffectMeasure(values["measure"])}))
+
+
+class DomainBody(Body):
+    domain = Choice(appraisal.BiasDomain)
+    judgement = Choice(appraisal.BiasJudgement)
+    reason = Text(max_length=5_000, required=False, allow_blank=True, help_text="Needed unless it is low.")
+
+
+class BiasBody(Body):
+    tool = Choice(appraisal.BiasTool)
+    domains = DomainBody(many=True, required=False, max_length=len(appraisal.BiasDomain))  # type: ignore[call-arg]
+    overall = Choice(
+        appraisal.BiasJudgement, required=False, allow_null=True,
+        help_text="Left out or null: the worst of the domains.",
+    )  # fmt: skip
+    reason = Text(max_length=5_000, required=False, allow_blank=True, help_text="Of the overall judgement.")
+
+    def to_internal_value(self, data: Any) -> dict[str, Any] | None:
+        values = super().to_internal_value(data)
+        return bias_to_json(_or_refuse(lambda: bias_from_json(values)))
+
+
 class FindingBody(Body):
     intervention = Text(max_length=1_000)
     comparator = Text(max_length=1_000, allow_blank=True)
@@ -110,10 +144,16 @@ class FindingBody(Body):
     )  # fmt: skip
     unconfirmed = Truth(
         required=False, source="is_unconfirmed",
-        help_text="Its figures stand in no passage: answers neither count nor quote it.",
+        help_text="Its figures stand in no passage: answers neither count nor quote it. Confirm it with its source.",
+    )  # fmt: skip
+    effect = EffectBody(
+        required=False, allow_null=True,
+        help_text="Its figures as numbers; left out, they stay, null takes them away.",
     )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "effect" in attrs:
+            attrs["is_without_effect"] = attrs["effect"] is None
         return _check_texts(_join_questions(attrs))
 
 
@@ -123,7 +163,7 @@ class PassageBody(Body):
     page = Whole(required=False, allow_null=True)
     kind = Choice(
         records.ORDINARY_KINDS, required=False,
-        help_text="summary: the curator's words; excerpt: the source's words.",
+        help_text="summary: the curator's words; excerpt: the source's words; table: rows of its tables, one a line.",
     )  # fmt: skip
     asked_as = ListField(
         child=Text(max_length=records.QUESTION_LETTERS), max_length=MAX_ITEMS, required=False,
@@ -169,6 +209,7 @@ class StudyBody(Body):
         child=Text(max_length=records.QUESTION_LETTERS), max_length=MAX_ITEMS, required=False,
         help_text="Questions that it answers as a whole, as readers ask them.",
     )  # fmt: skip
+    risk_of_bias = BiasBody(required=False, allow_null=True, help_text="One assessment; null takes it away.")
     licence = Text(required=False, allow_blank=True, max_length=200)
     curator_notes = Text(required=False, allow_blank=True, max_length=20_000, help_text="Readers never see them.")
     labels = ListField(
@@ -224,6 +265,41 @@ class StudyBody(Body):
         weeks = attrs.pop("weeks", {})
         names = {"shortest": "duration_weeks_min", "longest": "duration_weeks_max"}
         return attrs | {names[name]: value for name, value in weeks.items()}
+
+
+class CertaintyBody(Body):
+    intervention = Text(max_length=80, help_text="A concept's id.")
+    outcome = Text(max_length=80, help_text="A concept's id.")
+    age_group = Choice(records.ASKED_AGES, required=False, allow_null=True, help_text="Left out: people of all ages.")
+    training_status = Choice(
+        records.ASKED_TRAINING, required=False, allow_null=True, help_text="Left out: of any training."
+    )
+    sex = Choice(records.ASKED_SEXES, required=False, allow_null=True, help_text="Left out: of both sexes.")
+    level = Choice(appraisal.CertaintyLevel)
+    reasons = ListField(
+        child=Text(max_length=1_000), min_length=1, max_length=20, help_text="Why, for readers: answers show them."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Return the draft of the judgement. Raises ValidationError for unknown or equal concepts."""
+        for name in ("intervention", "outcome"):
+            if not Concept.objects.filter(pk=attrs[name]).exists():
+                raise serializers.ValidationError({name: [ErrorDetail("There is no concept with this id.", "unknown")]})
+        if attrs["intervention"] == attrs["outcome"]:
+            raise serializers.ValidationError({"outcome": [ErrorDetail("Name another concept.", "impossible")]})
+        people = {
+            name: kind(attrs[name]) if attrs.get(name) else None
+            for name, kind in (("age_group", records.AgeGroup), ("training_status", records.TrainingStatus),
+                               ("sex", records.Sex))
+        }  # fmt: skip
+        reasons = tuple(" ".join(reason.split()) for reason in attrs["reasons"])
+        level = appraisal.CertaintyLevel(attrs["level"])
+        return {"draft": CertaintyDraft(attrs["intervention"], attrs["outcome"], level, reasons, **people)}
+
+
+class ConfirmFindingBody(Body):
+    passage_id = Whole(max_value=2**63 - 1, help_text="A passage of its study.")
+    words = Text(max_length=20_000, help_text="Words of the passage in which every figure of the finding stands.")
 
 
 class ChangedStudy(StudyBody):
@@ -323,6 +399,17 @@ class BulkEditBody(Body):
     studies = ListField(child=Text(max_length=40), max_length=20_000, min_length=1, help_text="Ids of the studies.")
     changes = BulkChanges()
     reason = Text(required=False, allow_blank=True, max_length=2_000, help_text="Kept in the history.")
+
+
+T = TypeVar("T")
+
+
+def _or_refuse(make: Callable[[], T]) -> T:
+    """Return the value. Raises ValidationError with the reason of a ValueError."""
+    try:
+        return make()
+    except ValueError as error:
+        raise serializers.ValidationError(f"It {error}", "impossible") from error
 
 
 def _existing_collection(slug: str) -> Collection:

@@ -214,15 +214,15 @@ class LeaveView(DeskView):
     failures: ClassVar = (409,)
 
     @extend_schema(
-        operation_id="leave_import", summary="End an import without bringing anything in", tags=TAG, request=None,
-        description="One that was read and not confirmed. Its items and problems can still be looked at; "
+        operation_id="leave_import", summary="End an import without bringing anything more in", tags=TAG, request=None,
+        description="At any time before it ends; what came in stays. Its items and problems can still be looked at; "
         "its file is forgotten after a while.",
         responses={200: shapes.Import},
     )  # fmt: skip
     def post(self, request: Request, import_id: str) -> Response:
         job = find(import_id)
         read_body(bodies.Body, request)
-        jobs.close_job(job)
+        jobs.cancel_job(job)
         return shown(job)
 
 

@@ -9,7 +9,8 @@ from rest_framework import serializers
 from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, FloatField, IntegerField
 
 from corpus_app import records
-from corpus_app.api.shapes import Shape, choice, texts
+from corpus_app.api.shapes import BiasAssessment, EffectSize, Shape, choice, texts
+from corpus_app.appraisal import CertaintyLevel
 from corpus_app.models import BulkEdit, BulkEditItem, ImportItem, ImportJob, Passage, Study
 from corpus_app.sources import Weight
 
@@ -25,6 +26,7 @@ class DeskFinding(Shape):
     lean = ChoiceField([value.value for value in records.Lean], allow_blank=True)
     unconfirmed = BooleanField(source="is_unconfirmed", help_text="Answers neither count nor quote it.")
     asked_as = texts("How readers ask for it.", source="questions")
+    effect = EffectSize(allow_null=True, help_text="Its figures as numbers; null where nobody has entered them.")
 
 
 class DeskPassage(Shape):
@@ -34,6 +36,7 @@ class DeskPassage(Shape):
     section = choice(records.Section)
     page = IntegerField(allow_null=True)
     kind = choice(records.PassageKind)
+    source_heading = CharField(help_text="The headings above it in the source, outermost first; may be empty.")
     text = CharField()
     asked_as = texts("Questions that it answers.", source="questions")
 
@@ -86,6 +89,7 @@ class DeskStudy(ListedDeskStudy):
     source_ref = IntegerField(allow_null=True)
     concepts = serializers.SerializerMethodField(help_text="Ids, in the curator's order.")
     findings = serializers.SerializerMethodField()
+    risk_of_bias = BiasAssessment(source="bias", allow_null=True)
     passages = serializers.SerializerMethodField(help_text="In their order.")
 
     @extend_schema_field({"type": "array", "items": {"type": "string"}})
@@ -99,6 +103,17 @@ class DeskStudy(ListedDeskStudy):
     @extend_schema_field(DeskPassage(many=True))
     def get_passages(self, study: Study) -> Any:
         return DeskPassage(Passage.objects.filter(study=study).order_by("position", "pk"), many=True).data
+
+
+class DeskCertainty(Shape):
+    certainty_id = IntegerField(source="pk")
+    intervention = CharField(source="intervention_id", help_text="A concept's id.")
+    outcome = CharField(source="outcome_id", help_text="A concept's id.")
+    age_group = choice(records.AgeGroup, allow_blank=True, help_text="Empty: people of all ages.")
+    training_status = choice(records.TrainingStatus, allow_blank=True, help_text="Empty: of any training.")
+    sex = choice(records.Sex, allow_blank=True, help_text="Empty: of both sexes.")
+    level = choice(CertaintyLevel)
+    reasons = texts("Why, in words for readers.", source="reason_lines")
 
 
 class Comment(Shape):

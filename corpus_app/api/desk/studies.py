@@ -13,10 +13,19 @@ from rest_framework.response import Response
 from corpus_app import curation, records
 from corpus_app.api import parameters
 from corpus_app.api.desk import bodies, shapes
-from corpus_app.api.desk.base import TAG, Conflict, DeskView, person, read_body, require_permissions, version_seen
+from corpus_app.api.desk.base import (
+    TAG,
+    Conflict,
+    DeskView,
+    key_of,
+    person,
+    read_body,
+    require_permissions,
+    version_seen,
+)
 from corpus_app.api.resources import is_id
 from corpus_app.curation import history
-from corpus_app.models import Collection, Study
+from corpus_app.models import Collection, Finding, Study
 
 FILTERS = {"status": records.Status, "notice": records.Notice}
 FINDINGS = ("corpus_app.add_finding", "corpus_app.change_finding", "corpus_app.delete_finding")
@@ -32,6 +41,11 @@ NEW = OpenApiExample(
 )  # fmt: skip
 CHANGE = OpenApiExample("A new title", value={"title": "Ten weekly sets or five"}, request_only=True)
 REASON = OpenApiExample("A reason", value={"reason": "The abstract was corrected by the authors."}, request_only=True)
+SOURCE = OpenApiExample(
+    "Its source",
+    value={"passage_id": 131, "words": "Strength rose by 12 % (95 % CI 4 to 20)."},
+    request_only=True,
+)
 MERGE = OpenApiExample(
     "The same study twice",
     value={
@@ -151,6 +165,28 @@ class StudyView(DeskView):
             curation.expect_version(study_id, version_seen(request), by=by)
             curation.delete_study(study_id, by=by)
         return Response(status=204)
+
+
+class ConfirmFindingView(DeskView):
+    permission = "corpus_app.change_finding"
+    if_match: ClassVar = {"POST": False}
+    failures = {"POST": (409, 422)}
+
+    @extend_schema(
+        operation_id="confirm_finding", summary="Confirm a finding with the words that hold its figures", tags=TAG,
+        parameters=[OpenApiParameter("finding_id", int, OpenApiParameter.PATH)],
+        request=bodies.ConfirmFindingBody, responses=shapes.DeskStudy, examples=[SOURCE],
+    )  # fmt: skip
+    def post(self, request: Request, finding_id: str) -> Response:
+        finding = Finding.objects.select_related("study").filter(pk=key_of(finding_id, "finding")).first()
+        if finding is None:
+            raise exceptions.NotFound("There is no finding with this id.")
+        asked = read_body(bodies.ConfirmFindingBody, request)
+        by, study_id = person(request), finding.study.study_id
+        with curation.act(by=by):
+            curation.expect_version(study_id, version_seen(request), by=by)
+            curation.confirm_finding(finding.pk, by=by, **asked)
+        return shown(study_id)
 
 
 def _save_study(

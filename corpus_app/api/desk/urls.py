@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from corpus_app.api.desk import bulk, imports, passages, studies
+from corpus_app.api.desk import bulk, certainties, imports, passages, studies
 
 urlpatterns = [
     path("studies", studies.StudiesView.as_view(), name="api_desk_studies"),
@@ -16,7 +16,10 @@ urlpatterns = [
     path("studies/<str:study_id>/merge", studies.MergeView.as_view(), name="api_desk_merge"),
     path("studies/<str:study_id>/comments", studies.CommentsView.as_view(), name="api_desk_comments"),
     path("studies/<str:study_id>/history", studies.HistoryView.as_view(), name="api_desk_history"),
+    path("findings/<str:finding_id>/confirm", studies.ConfirmFindingView.as_view(), name="api_desk_confirm_finding"),
     path("passages/<str:passage_id>", passages.PassageView.as_view(), name="api_desk_passage"),
+    path("certainties", certainties.CertaintiesView.as_view(), name="api_desk_certainties"),
+    path("certainties/<str:certainty_id>", certainties.CertaintyView.as_view(), name="api_desk_certainty"),
     path("imports", imports.ImportsView.as_view(), name="api_desk_imports"),
     path("imports/look-up", imports.LookUpView.as_view(), name="api_desk_look_up"),
     path("imports/<str:import_id>", imports.ImportView.as_view(), name="api_desk_import"),

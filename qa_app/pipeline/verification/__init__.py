@@ -85,6 +85,21 @@ def find_span(text: str, passage: Passage) -> Span | None:
     return None
 
 
+def find_contradiction(text: str, source: str, passages: Sequence[Passage]) -> LeftOutReason | None:
+    """Return why a text contradicts its source, or has figures or people that no passage has; None where it agrees."""
+    return _contradicted(read(text), [source], passages)
+
+
+def has_foreign_figures(text: str, passages: Sequence[Passage]) -> bool:
+    """Tell whether a text has figures that no one of the passages has in this order."""
+    return _has_foreign_figures(read(text), passages)
+
+
+def _has_foreign_figures(claim: Sequence[Token], passages: Sequence[Passage]) -> bool:
+    figures = _figures(claim)
+    return bool(figures) and not any(_in_order(figures, _figures(read(passage.text))) for passage in passages)
+
+
 def _verify_sentence(
     sentence: DraftSentence, evidence: Evidence, policy: Policy, judge: Judge | None
 ) -> SentenceResult:
@@ -226,8 +241,7 @@ def _closest(text: str, cited: Sequence[Passage], most: int = 2) -> tuple[Span, 
 def _contradicted(claim: Sequence[Token], words: Sequence[str], cited: Sequence[Passage]) -> LeftOutReason | None:
     """Return why a paraphrase contradicts its sources: a new figure, group or population, or a reversed finding."""
     sources = [read(text) for text in words]
-    figures = _figures(claim)
-    if figures and not any(_in_order(figures, _figures(read(passage.text))) for passage in cited):
+    if _has_foreign_figures(claim, cited):
         return LeftOutReason.NUMBER_MISMATCH
     nearest = sources[0]
     if support.is_negated(claim) != support.is_negated(nearest):

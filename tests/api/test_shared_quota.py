@@ -63,9 +63,9 @@ def events(response: httpx2.Response) -> list[dict[str, str]]:
     return [dict(line.split(": ", 1) for line in piece.splitlines()) for piece in pieces]
 
 
-def is_let_in(address: str, door: str, **headers: str) -> bool:
+def is_admitted(address: str, name: str, **headers: str) -> bool:
     """Whether it was counted. Either way the headers say what is left, and a refusal when to come again."""
-    if (asked := DOORS[door]) is None:
+    if (asked := ADDRESSES[name]) is None:
         return by_assistant(address, **headers)
     path, body, status = asked
     response = post(address + path, body, **headers)
@@ -90,25 +90,25 @@ def by_assistant(address: str, **headers: str) -> bool:
     return not result.is_error
 
 
-DOORS = {
-    "answers": (f"{V1}answers", QUESTION, 201), "stream": (STREAM, QUESTION, 200), "search": (f"{V1}search", QUESTION, 200),
-    "earlier address": ("/ask", {"query": ASKED}, 200), "assistant": None,
+ADDRESSES = {
+    "answers": (f"{V1}answers", QUESTION, 201), "stream": (STREAM, QUESTION, 200),
+    "search": (f"{V1}search", QUESTION, 200), "earlier address": ("/ask", {"query": ASKED}, 200), "assistant": None,
 }  # fmt: skip
 
 
-def test_a_quota_of_10_lets_10_of_50_at_once_pass(address: str, allow: Callable[..., None]) -> None:
+def test_a_quota_of_10_admits_10_of_50_at_once(address: str, allow: Callable[..., None]) -> None:
     allow(ask=10)
     start = threading.Barrier(50)
 
     def ask(n: int) -> bool:
         start.wait()
-        door = list(DOORS)[n % len(DOORS)]
-        return is_let_in(address, door, **{"X-Forwarded-For": f"10.0.{n}.7", "X-Real-IP": f"10.0.{n}.7"})
+        name = list(ADDRESSES)[n % len(ADDRESSES)]
+        return is_admitted(address, name, **{"X-Forwarded-For": f"10.0.{n}.7", "X-Real-IP": f"10.0.{n}.7"})
 
     with ThreadPoolExecutor(50) as pool:
-        let_in = Counter(pool.map(ask, range(50)))
+        admitted = Counter(pool.map(ask, range(50)))
 
-    assert let_in == {True: 10, False: 40}
+    assert admitted == {True: 10, False: 40}
     assert used("ask") == 10
 
 

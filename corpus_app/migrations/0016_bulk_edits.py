@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('corpus_app', '0013_labels_and_assignee'),
+        ('corpus_app', '0015_passage_origin'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
