@@ -186,7 +186,7 @@ class BulkEditAdmin(DeskAdmin):
             "outcomes": list(_outcomes(edit)),
             "outcome": outcome,
             "page": page,
-            "rows": _with_studies(page.object_list),
+            "rows": _with_studies(list(page)),
             "may_act": may_act,
             "can_undo": may_act and bulk.can_undo(edit),
             "undone_by": edit.undone_by.exclude(status=BulkEdit.Status.CANCELLED).first(),

@@ -244,9 +244,6 @@ class ImportJobAdmin(DeskAdmin):
             "lines": list(_lines(list(page), job)),
             "effects": [(e.value, e.label, n) for e, n in counts.items()],
             "outcomes": list(_outcomes(job)),
-            "n_studies": job.items.filter(outcome__in=["created", "updated"]).count(),
-            "can_undo": may_act and request.user.has_perm("corpus_app.add_bulkedit") and bulk.can_undo(job),
-            "undone_by": job.undone_by.exclude(status=BulkEdit.Status.CANCELLED).first(),
             "is_all_here": {*counts} == {ImportItem.Effect.SAME},
             "wanted": wanted,
             "chosen": job.items.filter(chosen=True).count() if job.status == "previewed" else 0,
@@ -254,6 +251,12 @@ class ImportJobAdmin(DeskAdmin):
             "refresh_seconds": REFRESH_SECONDS if is_working else None,
             "form": form if may_act else None,
         }
+        if job.status == ImportJob.Status.DONE:
+            context |= {
+                "n_studies": job.items.filter(outcome__in=["created", "updated"]).count(),
+                "can_undo": may_act and request.user.has_perm("corpus_app.add_bulkedit") and bulk.can_undo(job),
+                "undone_by": job.undone_by.exclude(status=BulkEdit.Status.CANCELLED).first(),
+            }
         return TemplateResponse(request, "admin/corpus_app/importjob/job.html", context)
 
     def _apply_verb(self, request: HttpRequest, job: ImportJob, form: ConfirmForm) -> HttpResponse | None:

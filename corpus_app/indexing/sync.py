@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef
@@ -129,5 +130,5 @@ def _sync_terms(study_pks: Sequence[int]) -> None:
     ids = list(Passage.objects.filter(study__in=study_pks).values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM corpus_app_passageterm WHERE passage_id = ANY(%s)", [ids])
-        parameters = {"studies": list(study_pks), "heading_weight": HEADING_WEIGHT}
+        parameters: dict[str, Any] = {"studies": list(study_pks), "heading_weight": HEADING_WEIGHT}
         cursor.execute(PRESENT_TERMS + _WRITE_TERMS, parameters)
