@@ -15,6 +15,7 @@ ACTIONS = {  # every recorded action
     "add_study_concept": "Concept of a study added",
     "assign_study": "Given to somebody",
     "arrange_passages": "Passages put into another order",
+    "bulk_edit": "Studies changed together",
     "change_encoder": "Encoder changed",
     "comment": "Comment",
     "confirm_finding": "Finding confirmed with its source",
@@ -60,6 +61,7 @@ ACTIONS = {  # every recorded action
     "set_notice": "Notice set",
     "submit": "Handed over for review",
     "undo_distinction": "No longer told apart",
+    "undo_import": "Import undone",
     "waive_finding": "Broken text kept as it is",
     "withdraw": "Withdrawn",
 }

@@ -20,7 +20,10 @@ CURATED_MODELS = (
     "outcomecertainty",
 )
 READ = frozenset(
-    {f"view_{model}" for model in (*CURATED_MODELS, "corpusevent", "studycomment", "importjob", "qualitywaiver")}
+    {
+        f"view_{model}"
+        for model in (*CURATED_MODELS, "corpusevent", "studycomment", "importjob", "bulkedit", "qualitywaiver")
+    }
 )
 CURATE = frozenset({f"{act}_{model}" for model in CURATED_MODELS for act in ("add", "change", "delete")}) | {
     "publish_study",
@@ -28,6 +31,8 @@ CURATE = frozenset({f"{act}_{model}" for model in CURATED_MODELS for act in ("ad
     "add_studycomment",
     "add_importjob",
     "change_importjob",
+    "add_bulkedit",
+    "change_bulkedit",
     "add_qualitywaiver",
 }
 

@@ -765,7 +765,26 @@ class QualityWaiver(models.Model):
         return f"{self.kind}: {self.reason}"
 
 
-class ImportJob(models.Model):
+class Job(models.Model):
+    """Work that somebody asked for and a worker does in the background; its row holds the progress."""
+
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    asked_by_name = models.CharField("asked by", max_length=200)
+    asked_at = models.DateTimeField()
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    beat_at = models.DateTimeField(null=True, blank=True, help_text="When a worker last gave a sign of life.")
+    finished_at = models.DateTimeField(null=True, blank=True)
+    report = models.JSONField(default=dict, blank=True)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class ImportJob(Job):
     """An import of a file: parsed, previewed, confirmed, applied. A worker can resume it."""
 
     class Status(models.TextChoices):
@@ -783,11 +802,6 @@ class ImportJob(models.Model):
         LOOKUP = "lookup", "look-up"
         ZOTERO = "zotero", "Zotero"
 
-    asked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
-    )
-    asked_by_name = models.CharField("asked by", max_length=200)
-    asked_at = models.DateTimeField()
     way = models.CharField(max_length=10, choices=Way.choices, default=Way.FILE)
     file_name = models.CharField(max_length=300)
     content = models.BinaryField(help_text="The bytes as they came.")
@@ -795,13 +809,7 @@ class ImportJob(models.Model):
     format = models.CharField(max_length=60, blank=True)
     options = models.JSONField(default=dict, blank=True)
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.WAITING)
-    done = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0)
-    beat_at = models.DateTimeField(null=True, blank=True, help_text="When a worker last gave a sign of life.")
-    finished_at = models.DateTimeField(null=True, blank=True)
     problems = models.JSONField(default=list, blank=True, help_text="What was found in the file, by line.")
-    report = models.JSONField(default=dict, blank=True)
-    error = models.TextField(blank=True)
 
     class Meta:
         ordering = ["-id"]
@@ -832,6 +840,7 @@ class ImportItem(models.Model):
         PASSAGES = "passages", "passages"
         NOTICE = "notice", "notice"
         IDENTIFIER = "identifier", "identifier"
+        ROW = "row", "row of a spreadsheet"
 
     class Effect(models.TextChoices):
         NEW = "new", "new"
@@ -840,6 +849,7 @@ class ImportItem(models.Model):
         SAME = "same", "same"
         DUPLICATE = "duplicate", "duplicate"
         ALIKE = "alike", "alike"
+        CONFLICT = "conflict", "changed here since"
         UNMATCHED = "unmatched", "for no study here"
         NOT_FOUND = "not_found", "not found"
         FAILED = "failed", "failed"
@@ -908,6 +918,73 @@ class ZoteroLibrary(models.Model):
 
     def __str__(self) -> str:
         return self.library
+
+
+class BulkEdit(Job):
+    """One act on many studies: chosen, previewed, confirmed, carried out in the background, undone in one act."""
+
+    class Status(models.TextChoices):
+        CHOSEN = "chosen", "Waiting for what to change"
+        PREVIEWED = "previewed", "Waiting to be confirmed"
+        CONFIRMED = "confirmed", "Waiting to be carried out"
+        RUNNING = "running", "Being carried out"
+        DONE = "done", "Done"
+        CANCELLED = "cancelled", "Cancelled"
+        FAILED = "failed", "Failed"
+
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.CHOSEN)
+    changes = models.JSONField(default=dict, blank=True, help_text="What changes, by field.")
+    reason = models.TextField(blank=True)
+    undoes = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="undone_by", help_text="What it undoes."
+    )
+    undoes_import = models.ForeignKey(
+        ImportJob,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="undone_by",
+        help_text="What it undoes.",
+    )
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = "bulk edit"
+        indexes = [
+            models.Index(fields=["id"], condition=Q(status__in=["confirmed", "running"]), name="bulk_edit_to_do")
+        ]
+
+    def __str__(self) -> str:
+        studies = f"{self.total:,} {'study' if self.total == 1 else 'studies'}"
+        if undone := self.changes.get("undone"):
+            return f"{studies} put back: {undone}"
+        if status := self.changes.get("status"):
+            return f"{actions.label(status)}: {studies}"
+        fields = ", ".join(field.replace("_", " ") for field in sorted(self.changes))
+        return f"{fields.capitalize()} of {studies} changed" if fields else f"{studies} chosen"
+
+
+class BulkEditItem(models.Model):
+    """A study of a bulk edit, with the version that the preview showed and what came of it."""
+
+    class Outcome(models.TextChoices):
+        CHANGED = "changed", "changed"
+        UNCHANGED = "unchanged", "unchanged"
+        REFUSED = "refused", "refused"
+
+    bulk_edit = models.ForeignKey(BulkEdit, on_delete=models.CASCADE, related_name="items")
+    position = models.PositiveIntegerField()
+    study_key = models.CharField(max_length=40)
+    version = models.PositiveIntegerField(null=True, blank=True, help_text="The study's version in the preview.")
+    outcome = models.CharField(max_length=10, choices=Outcome.choices, blank=True)
+    outcome_reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["bulk_edit", "position"]
+        constraints = [models.UniqueConstraint(fields=["bulk_edit", "position"], name="bulk_edit_item_once")]
+
+    def __str__(self) -> str:
+        return self.study_key
 
 
 class ShortLexemes(models.Func):
@@ -1048,6 +1125,17 @@ class CorpusEvent(models.Model):
     reason = models.TextField(blank=True)
     corpus_version = models.ForeignKey(
         CorpusVersion, on_delete=models.PROTECT, null=True, blank=True, related_name="events"
+    )
+    import_job = models.ForeignKey(
+        ImportJob,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="events",
+        help_text="Whose part it is.",
+    )
+    bulk_edit = models.ForeignKey(
+        BulkEdit, on_delete=models.SET_NULL, null=True, blank=True, related_name="events", help_text="Whose part it is."
     )
 
     class Meta:

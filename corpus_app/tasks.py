@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from corpus_app import indexing
-from corpus_app.curation import gate, jobs
+from corpus_app.curation import bulk, gate, jobs
 from corpus_app.embedding import EncoderUnavailable
 
 logger = logging.getLogger(__name__)
@@ -54,6 +54,20 @@ def carry_on_imports() -> None:
             is_cut_short = job is not None and not jobs.run_job(job, seconds=MAX_IMPORT_SECONDS)
         if is_cut_short:
             carry_on_imports.delay()
+            return
+
+
+@shared_task(name=bulk.TASK)
+def carry_on_bulk_edits() -> None:
+    """Continue waiting bulk edits, as `carry_on_imports` continues imports."""
+    while bulk.find_work():
+        with bulk.bulk_lock() as is_acquired:
+            if not is_acquired:
+                return
+            edit = bulk.find_work()
+            is_cut_short = edit is not None and not bulk.run_job(edit, seconds=MAX_RUN_SECONDS)
+        if is_cut_short:
+            carry_on_bulk_edits.delay()
             return
 
 

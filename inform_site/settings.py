@@ -273,6 +273,7 @@ INDEX_SWEEP_SECONDS = read(read_positive, "INDEX_SWEEP_SECONDS", 30)
 CELERY_BEAT_SCHEDULE = {
     "index what is not indexed": {"task": "corpus_app.tasks.index_stale_passages", "schedule": INDEX_SWEEP_SECONDS},
     "carry on with imports": {"task": "corpus_app.tasks.carry_on_imports", "schedule": INDEX_SWEEP_SECONDS},
+    "carry on with bulk edits": {"task": "corpus_app.tasks.carry_on_bulk_edits", "schedule": INDEX_SWEEP_SECONDS},
     "look at new texts": {"task": "corpus_app.tasks.check_texts", "schedule": 60},
     "forget old import files": {"task": "corpus_app.tasks.prune_imports", "schedule": 86_400 / 4},
     "carry out evaluation runs": {"task": "qa_app.tasks.evaluate_golden", "schedule": INDEX_SWEEP_SECONDS},

@@ -23,7 +23,15 @@ from corpus_app.curation.broken import Fault, correct_text
 from corpus_app.curation.confirming import confirm_finding
 from corpus_app.curation.corrections import FindingGone, apply_corrections, correct_study, waive
 from corpus_app.curation.entries import delete_entry, save_certainty, save_concept, save_entry
-from corpus_app.curation.exporting import Exported, corpus_files, draft_of, export_corpus, snapshot, zip_corpus
+from corpus_app.curation.exporting import (
+    Exported,
+    corpus_files,
+    draft_of,
+    export_corpus,
+    export_sheet,
+    snapshot,
+    zip_corpus,
+)
 from corpus_app.curation.full_export import export_everything, zip_everything
 from corpus_app.curation.history import CannotRestore, restore
 from corpus_app.curation.identifiers import clean_authors, clean_doi, clean_pmid, clean_url
@@ -109,6 +117,7 @@ __all__ = [
     "expect_version",
     "export_corpus",
     "export_everything",
+    "export_sheet",
     "find_obstacle",
     "find_quality_obstacle",
     "find_review_obstacle",

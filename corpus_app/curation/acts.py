@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
+from enum import IntEnum
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 from django.utils import timezone
 
 from common.waking import wake
 from corpus_app import hooks, indexing, search
 from corpus_app.curation import broken, doubts
-from corpus_app.models import CorpusEvent, CorpusVersion, Finding, Passage, QualityWaiver, Study
+from corpus_app.models import (
+    BulkEdit,
+    CorpusEvent,
+    CorpusVersion,
+    Finding,
+    ImportJob,
+    Job,
+    Passage,
+    QualityWaiver,
+    Study,
+)
 from corpus_app.quality import Finding as Fault
 from corpus_app.records import Status
 
@@ -81,6 +93,11 @@ class NotAllowed(CurationError):
         super().__init__(f"{name}, and here only reviewers change what readers see: {advice}")
 
 
+def not_allowed(study_id: str) -> NotAllowed:
+    advice = "ask one of them, or withdraw it, change it, and hand it over for review."
+    return NotAllowed(f"{study_id} is published", advice)
+
+
 class NotDeletable(CurationError):
     def __init__(self, study_id: str, reason: str) -> None:
         super().__init__(f"{study_id} cannot be deleted: {reason}")
@@ -103,23 +120,48 @@ class ReasonMissing(CurationError):
         super().__init__("Give the reason: it is kept with the study and in its history.")
 
 
+def needs_reviewer(by: User | None) -> bool:
+    """Return whether published content may only be changed by somebody else, a reviewer."""
+    return settings.REVIEW_REQUIRED and by is not None and not by.has_perm("corpus_app.review_study")
+
+
+def error_text(error: Exception) -> str:
+    """Return an expected error in one line for a report."""
+    if isinstance(error, ValidationError):
+        return " ".join(error.messages)
+    return str(error).splitlines()[0]
+
+
 class _VersionConflict(Exception):
     """Another transaction created a version while the publish checks ran."""
+
+
+class Scope(IntEnum):
+    """What search derives anew when a study changes."""
+
+    NOTHING = 0
+    STATE = 1
+    """What depends on its status, notice and collection."""
+    TEXTS = 2
+    """All of it."""
 
 
 class Act:
     """The events and changed studies of one transaction; `act()` closes it."""
 
-    def __init__(self, *, by: User | None, by_name: str, at: datetime) -> None:
+    def __init__(self, *, by: User | None, by_name: str, at: datetime, job: Job | None = None) -> None:
         self.by = by
         self.by_name = by.get_username() if by else by_name
         self.at = at
         self.is_noticeable = False
         self.has_work = False
+        self._job = job
         self.doubted: list[Finding] = []
         """Findings that the act marked as unconfirmed when it closed, since no passage has their effect."""
         self._events: list[CorpusEvent] = []
         self._touched: dict[int, Study] = {}
+        self._scopes: dict[int, Scope] = {}
+        self._locked: dict[str, Study] = {}
         self._published_before: set[int] = set()
         self._texts_before: dict[int, broken.Texts] = {}
         self._waiver_reason = ""
@@ -127,11 +169,20 @@ class Act:
     @property
     def may_change_published(self) -> bool:
         """Return whether the actor may change what readers see without a review; commands may."""
-        return not settings.REVIEW_REQUIRED or self.by is None or self.by.has_perm("corpus_app.review_study")
+        return not needs_reviewer(self.by)
+
+    def lock(self, study_ids: Collection[str]) -> None:
+        """Lock many studies with one query, each for its next use in this act."""
+        rows = Study.objects.select_for_update(of=("self",), no_key=True).filter(study_id__in=study_ids)
+        rows = rows.select_related("collection", "assignee").order_by("study_id")
+        self._locked = {study.study_id: study for study in rows}
 
     def study(self, study_id: str) -> Study:
         """Return a study, its row locked until the act ends. Raises UnknownStudy."""
-        study = Study.objects.select_for_update(of=("self",), no_key=True).filter(study_id=study_id).first()
+        study = self._locked.pop(study_id, None)
+        if study is None:
+            rows = Study.objects.select_for_update(of=("self",), no_key=True)
+            study = rows.filter(study_id=study_id).first()
         if study is None:
             raise UnknownStudy(study_id)
         if study.status == Status.PUBLISHED:
@@ -148,19 +199,30 @@ class Act:
         passage.study = study
         return passage
 
-    def touch(self, study: Study, *, is_new: bool = False, noticeable: bool = True, is_content: bool = True) -> None:
+    def touch(
+        self,
+        study: Study,
+        *,
+        is_new: bool = False,
+        noticeable: bool = True,
+        is_content: bool = True,
+        scope: Scope = Scope.TEXTS,
+        unsaved: Iterable[str] = (),
+    ) -> None:
         """Mark a study as changed: raise its version now and update its index when the act closes.
+
+        The fields `unsaved` are saved with the version.
 
         Raises NotAllowed when the setting requires review and somebody who is no reviewer changes published content.
         """
         is_public = study.pk in self._published_before and noticeable and is_content
         if is_public and not self.may_change_published:
-            advice = "ask one of them, or withdraw it, change it, and hand it over for review."
-            raise NotAllowed(f"{study.study_id} is published", advice)
+            raise not_allowed(study.study_id)
         if not is_new:
             study.version += 1
-            study.save(update_fields=["version", "updated_at"])
+            study.save(update_fields=["version", "updated_at", *unsaved])
         self._touched[study.pk] = study
+        self._scopes[study.pk] = max(scope, self._scopes.get(study.pk, scope))
         if noticeable and (study.pk in self._published_before or study.status == Status.PUBLISHED):
             self.is_noticeable = True
 
@@ -194,19 +256,37 @@ class Act:
                 passage_key=passage,
                 detail=detail,
                 reason=reason,
+                import_job=self._job if isinstance(self._job, ImportJob) else None,
+                bulk_edit=self._job if isinstance(self._job, BulkEdit) else None,
             )
         )
 
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Take back the rows and events of the block when it raises; the act goes on."""
+        before = self.is_noticeable, len(self._events), dict(self._touched), dict(self._scopes)
+        try:
+            with transaction.atomic():
+                yield
+        except BaseException:
+            self.is_noticeable, n_events, self._touched, self._scopes = before
+            del self._events[n_events:]
+            raise
+
     def close(self) -> None:
+        published = [study.pk for study in self._touched.values() if study.status == Status.PUBLISHED]
+        kept = set(Passage.objects.filter(study__in=published).values_list("study_id", flat=True).distinct().order_by())
+        if set(published) - kept:
+            raise LastPassage
         for study in self._touched.values():
-            if study.status == Status.PUBLISHED and not study.passages.exists():
-                raise LastPassage
             self._check_new_texts(study)
-            for finding in doubts.mark_unsourced_effects(study):
-                self.doubted.append(finding)
-                changes = {"is_unconfirmed": {"before": False, "after": True}}
-                self.record("mark_unconfirmed", study=study.study_id, entry=str(finding), changes=changes)
-            indexing.sync_study(study)
+            if self._scopes[study.pk] is Scope.TEXTS:
+                for finding in doubts.mark_unsourced_effects(study):
+                    self.doubted.append(finding)
+                    changes = {"is_unconfirmed": {"before": False, "after": True}}
+                    self.record("mark_unconfirmed", study=study.study_id, entry=str(finding), changes=changes)
+                indexing.sync_study(study)
+        indexing.sync_states([pk for pk in self._touched if self._scopes[pk] is Scope.STATE])
         version = self._create_version() if self.is_noticeable else None
         for event in self._events:
             event.corpus_version = version
@@ -281,8 +361,11 @@ _current: ContextVar[Act | None] = ContextVar("curation_act", default=None)
 
 
 @contextmanager
-def act(*, by: User | None, by_name: str = "", wake: bool = True) -> Iterator[Act]:
-    """Open a transaction and an act, or join the open act of the same person."""
+def act(*, by: User | None, by_name: str = "", wake: bool = True, job: Job | None = None) -> Iterator[Act]:
+    """Open a transaction and an act, or join the open act of the same person.
+
+    The events of an act that belongs to a job name the job.
+    """
     if (outer := _current.get()) is not None:
         if outer.by != by:
             raise CurationError("An act has one actor.")
@@ -291,7 +374,7 @@ def act(*, by: User | None, by_name: str = "", wake: bool = True) -> Iterator[Ac
     if by is None and not by_name:
         raise CurationError("Say who does this: by, or by_name for a command.")
     with transaction.atomic():
-        opened = Act(by=by, by_name=by_name, at=timezone.now())
+        opened = Act(by=by, by_name=by_name, at=timezone.now(), job=job)
         mark = _current.set(opened)
         try:
             yield opened

@@ -21,10 +21,15 @@ from corpus_app.records import Notice
 from corpus_app.sources import (
     AddedPassages,
     Duplicate,
+    Known,
     NoticeDraft,
+    Problem,
     Sameness,
+    SheetRow,
     StudyDraft,
+    Weight,
     serialization,
+    sheets,
 )
 from corpus_app.sources.decisions import exclusions
 from corpus_app.sources.duplicates import DuplicateFinder, KnownStudy
@@ -45,12 +50,14 @@ class JoiningRecord:
     earlier: EarlierRecord
 
 
-Draft = StudyDraft | AddedPassages | NoticeDraft | JoiningRecord
+Draft = StudyDraft | AddedPassages | NoticeDraft | JoiningRecord | SheetRow
 
 CHOSEN = frozenset({ImportItem.Effect.NEW, ImportItem.Effect.CHANGES, ImportItem.Effect.JOINS})
 CHOOSABLE = CHOSEN | {ImportItem.Effect.ALIKE}
 OFFERED = frozenset({"title", "authors", "year", "journal", "doi", "pmid", "url", "licence", "design"})
 """Fields of which a curator may take the file's value when it joins a stored study."""
+RELATED = ("passages", "findings", "studyconcept_set")
+ROWS_AT_ONCE = 200  # studies compared with rows of a spreadsheet at once
 _NOTICE = frozenset({"notice", "notice_reason"})  # set separately, by `set_notice`
 _DECIDED_HERE = frozenset({"design", "peer_reviewed", "collection", "curator_notes", "licence"})
 
@@ -96,12 +103,27 @@ def join(present: StudyDraft, draft: StudyDraft, take: Collection[str] = ()) -> 
     )
 
 
+def row_problems(rows: Sequence[SheetRow], known: Known) -> Iterator[Problem]:
+    """Yield what was left as it is of the cells of a spreadsheet, and the rows that belong to no study here."""
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        batch = rows[start : start + ROWS_AT_ONCE]
+        found = Study.objects.filter(study_id__in=[row.study_id for row in batch])
+        stored = {study.study_id: study for study in found.prefetch_related(*RELATED)}
+        for row in batch:
+            if study := stored.get(row.study_id):
+                _, notes = sheets.read_changes(draft_of(study), row, known)
+                yield from (row.problem(column, reason) for column, reason in notes)
+            else:
+                yield row.problem("study_id", f"is {row.study_id}: there is no such study here.", Weight.BROKEN)
+
+
 class DraftComparer:
     """A comparison of an import's drafts with the corpus, one batch at a time."""
 
-    def __init__(self, own: Set[str] = frozenset()) -> None:
+    def __init__(self, own: Set[str] = frozenset(), known: Known | None = None) -> None:
         """Take the ids, DOIs and PMIDs of the studies of the same import, which may still grow."""
         self._own = own
+        self._known = known or Known()
         among = [
             KnownStudy(study_id, title, year, authors[0] if authors else "", doi or "", pmid or "")
             for study_id, title, year, authors, doi, pmid in Study.objects.values_list(
@@ -118,12 +140,8 @@ class DraftComparer:
         twins = {draft.study_id: twin for draft in found if (twin := self._twin(draft))}
         ids = [*(draft.study_id for draft in found), *(twin.known for twin in twins.values())]
         ids += [draft.earlier.study_id for draft in drafts if isinstance(draft, JoiningRecord)]
-        stored = {
-            study.study_id: study
-            for study in Study.objects.filter(study_id__in=ids).prefetch_related(
-                "passages", "findings", "studyconcept_set"
-            )
-        }
+        ids += [draft.study_id for draft in drafts if isinstance(draft, SheetRow)]
+        stored = {study.study_id: study for study in Study.objects.filter(study_id__in=ids).prefetch_related(*RELATED)}
         for draft in drafts:
             match draft:
                 case StudyDraft():
@@ -136,6 +154,8 @@ class DraftComparer:
                     twin = twins.get(draft.draft.study_id)
                     key = twin.known if twin and twin.by is not Sameness.ALIKE else draft.earlier.study_id
                     yield self._joining_record(draft, stored.get(key))
+                case SheetRow():
+                    yield self._row(draft, stored.get(draft.study_id))
                 case AddedPassages():
                     yield self._passages(draft)
                 case NoticeDraft():
@@ -190,6 +210,20 @@ class DraftComparer:
             ImportItem.Kind.STUDY, draft.study_id, draft.title, draft, effect, other, [p.text for p in draft.passages]
         )
 
+    def _row(self, row: SheetRow, study: Study | None) -> ImportItem:
+        if study is None:
+            other = sheets.find_similar_id(row.study_id, self._known.studies)
+            title = row.cells.get("title", "")
+            return _item(ImportItem.Kind.ROW, row.study_id, title, row, ImportItem.Effect.UNMATCHED, other, [])
+        changes, _ = sheets.read_changes(draft_of(study), row, self._known)
+        if not changes:
+            effect = ImportItem.Effect.SAME
+        elif row.version == study.version:
+            effect = ImportItem.Effect.CHANGES
+        else:
+            effect = ImportItem.Effect.CONFLICT
+        return _item(ImportItem.Kind.ROW, row.study_id, study.title, row, effect, "", [])
+
     def _passages(self, draft: AddedPassages) -> ImportItem:
         study = find_study(draft.study_id, draft.doi, draft.pmid)
         texts = [passage.text for passage in draft.passages]
@@ -217,7 +251,7 @@ def _item(
     kind: str,
     key: str,
     title: str,
-    draft: StudyDraft | AddedPassages | NoticeDraft,
+    draft: StudyDraft | AddedPassages | NoticeDraft | SheetRow,
     effect: str,
     other: str,
     texts: Sequence[str],

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from corpus_app import models
 from corpus_app.appraisal import CertaintyLevel
@@ -46,6 +47,7 @@ from corpus_app.sources import (
     concepts_json,
     master_csv,
     study_json,
+    to_sheet,
 )
 
 NO_REASON = "No reason was given."
@@ -98,6 +100,25 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
+def snapshot(study_ids: Collection[str] | None = None) -> tuple[list[StudyDraft], Vocabulary]:
+    """Return the drafts of all or these studies and the vocabulary, read in one snapshot.
+
+    For a selection, relations keep only the selected studies.
+    """
+    with read_only_snapshot():
+        drafts = [draft_of(study) for study in _studies(study_ids)]
+        vocabulary = current_vocabulary()
+    if study_ids is None:
+        return drafts, vocabulary
+    return drafts, _restrict_relations(vocabulary, {draft.study_id for draft in drafts})
+
+
+def export_sheet(study_ids: Collection[str] | None = None) -> bytes:
+    """Return a spreadsheet of all or these studies to be mended, each with its version in the same snapshot."""
+    with read_only_snapshot():
+        return to_sheet((study.version, draft_of(study)) for study in _studies(study_ids))
+
+
 @contextmanager
 def read_only_snapshot() -> Iterator[None]:
     """Read everything inside from one snapshot; inside another transaction, that transaction's view is used."""
@@ -109,17 +130,9 @@ def read_only_snapshot() -> Iterator[None]:
         yield
 
 
-def snapshot(study_ids: Collection[str] | None = None) -> tuple[list[StudyDraft], Vocabulary]:
-    """Return the drafts of all or these studies and the vocabulary, read in one snapshot.
-
-    For a selection, relations keep only the selected studies.
-    """
-    with read_only_snapshot():
-        rows = Study.objects.prefetch_related("passages", "findings", "studyconcept_set").order_by("study_id")
-        if study_ids is None:
-            return [draft_of(study) for study in rows], current_vocabulary()
-        drafts = [draft_of(study) for study in rows.filter(study_id__in=study_ids)]
-        return drafts, _restrict_relations(current_vocabulary(), {draft.study_id for draft in drafts})
+def _studies(study_ids: Collection[str] | None) -> QuerySet[Study]:
+    found = Study.objects.prefetch_related("passages", "findings", "studyconcept_set").order_by("study_id")
+    return found if study_ids is None else found.filter(study_id__in=study_ids)
 
 
 def _restrict_relations(vocabulary: Vocabulary, study_ids: Set[str]) -> Vocabulary:
@@ -133,7 +146,7 @@ def _restrict_relations(vocabulary: Vocabulary, study_ids: Set[str]) -> Vocabula
 def draft_of(study: Study) -> StudyDraft:
     """Return the draft that a study's file would hold."""
     needs_reason = study.status in {Status.DRAFT, Status.WITHDRAWN}
-    values = {name: getattr(study, name) for name in EDITABLE} | {
+    values = {name: getattr(study, name) for name in EDITABLE if name != "collection"} | {
         "study_id": study.study_id,
         "authors": tuple(study.authors),
         "risk_of_bias": study.bias,

@@ -64,7 +64,7 @@ def of_entry(entry: Any) -> QuerySet[CorpusEvent]:
 def entries_of(events: Iterable[CorpusEvent]) -> Iterator[HistoryEntry]:
     """Yield each event with its word-level differences."""
     for event in events:
-        yield HistoryEntry(event, tuple(_differences(event)), _find_undo(event) is not None)
+        yield HistoryEntry(event, tuple(_differences(event)), can_restore(event))
 
 
 def _differences(event: CorpusEvent) -> Iterator[Difference]:
@@ -123,6 +123,9 @@ def compare(before: str, after: str) -> Iterator[DiffPart]:
 # --- Undo
 
 
+BY_HAND = "This cannot be put back by itself: make the change by hand."
+
+
 class CannotRestore(CurationError):
     """An event that cannot be undone automatically."""
 
@@ -133,12 +136,25 @@ def restore(event_id: int, *, by: User | None, by_name: str = "") -> None:
     Raises CannotRestore, and CurationError or ValidationError when the old values are no longer valid.
     """
     event = CorpusEvent.objects.filter(pk=event_id).first()
-    undo = _find_undo(event) if event else None
-    if event is None or undo is None:
-        raise CannotRestore("This cannot be put back by itself: make the change by hand.")
+    if event is None:
+        raise CannotRestore(BY_HAND)
     with act(by=by, by_name=by_name) as current:
-        undo(event, by)
+        apply_undo(event, by=by, by_name=by_name)
         current.record("restore", study=event.study_key, passage=event.passage_key, of=event.pk, what=event.action)
+
+
+def can_restore(event: CorpusEvent) -> bool:
+    """Return whether an event can be undone automatically."""
+    return _find_undo(event) is not None
+
+
+def apply_undo(event: CorpusEvent, *, by: User | None, by_name: str = "") -> None:
+    """Undo an event within the caller's act. Raises CannotRestore."""
+    undo = _find_undo(event)
+    if undo is None:
+        raise CannotRestore(BY_HAND)
+    with act(by=by, by_name=by_name):
+        undo(event, by)
 
 
 def _find_undo(event: CorpusEvent) -> Callable[[CorpusEvent, User | None], None] | None:
@@ -185,10 +201,11 @@ def _set_findings(event: CorpusEvent, by: User | None) -> None:
 
 
 def _set_concepts(event: CorpusEvent, by: User | None) -> None:
-    studies.set_concepts(event.study_key, _existing_concepts(_before(event)["concepts"]), by=by)
+    studies.set_concepts(event.study_key, existing_concepts(_before(event)["concepts"]), by=by)
 
 
-def _existing_concepts(concept_ids: Sequence[str]) -> list[str]:
+def existing_concepts(concept_ids: Sequence[str]) -> list[str]:
+    """Return those of the concepts that the corpus has, in their order."""
     known = set(Concept.objects.filter(pk__in=concept_ids).values_list("pk", flat=True))
     return [concept_id for concept_id in concept_ids if concept_id in known]
 

@@ -11,12 +11,12 @@ from django.db import DataError, IntegrityError, connection, transaction
 
 from corpus_app import sources
 from corpus_app.curation import importing, rows, studies
-from corpus_app.curation.acts import CurationError, act
+from corpus_app.curation.acts import CurationError, act, error_text
 from corpus_app.curation.effects import combine, find_study, has_notice, join
 from corpus_app.curation.exporting import draft_of
-from corpus_app.models import ImportItem, ImportJob, Study
+from corpus_app.models import Collection, ImportItem, ImportJob, Study
 from corpus_app.records import Design, Notice, Status
-from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, StudyDraft, serialization
+from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, SheetRow, StudyDraft, serialization, sheets
 
 PUBLISHED_AT_ONCE = 50  # studies of one act
 NOT_PUBLISHED = "Not published:"  # prefix of the outcome reason of an imported but unpublished study
@@ -56,11 +56,11 @@ class Importer:
             if item.outcome:
                 return
             try:
-                with transaction.atomic(), act(by=self._by, by_name=self._by_name, wake=False):
+                with transaction.atomic(), act(by=self._by, by_name=self._by_name, wake=False, job=self._job):
                     outcome, reason = self._import_item(item)
                     connection.check_constraints()
             except (CurationError, IntegrityError, DataError, ValidationError) as error:
-                outcome, reason = ImportItem.Outcome.REFUSED, _error_text(error)
+                outcome, reason = ImportItem.Outcome.REFUSED, error_text(error)
             item.outcome, item.outcome_reason = outcome, reason
             item.save(update_fields=["outcome", "outcome_reason", "study_key"])
 
@@ -88,13 +88,18 @@ class Importer:
                 came.filter(study_key=study.study_id).update(outcome_reason=f"{NOT_PUBLISHED} {obstacle}")
             else:
                 ready.append(study.study_id)
-        return list(studies.publish(ready, by=self._by, by_name=self._by_name)) if found else None
+        if not found:
+            return None
+        with act(by=self._by, by_name=self._by_name, job=self._job):
+            return list(studies.publish(ready, by=self._by, by_name=self._by_name))
 
     def _import_item(self, item: ImportItem) -> tuple[str, str]:
         if item.kind == ImportItem.Kind.NOTICE:
             return self._set_notice(serialization.notice_draft(item.draft))
         if item.kind == ImportItem.Kind.PASSAGES:
             return self._add_passages(item, serialization.added_passages(item.draft))
+        if item.kind == ImportItem.Kind.ROW:
+            return self._mend(serialization.sheet_row(item.draft))
         draft = serialization.study_draft(item.draft)
         if item.effect == ImportItem.Effect.JOINS:
             return self._join_study(draft, item)
@@ -140,6 +145,30 @@ class Importer:
         reason = self._submit(draft.study_id) if self._options.submit else ""
         outcome = ImportItem.Outcome.UPDATED if stored else ImportItem.Outcome.CREATED
         return outcome, f"{marked} {reason}".strip()
+
+    def _mend(self, row: SheetRow) -> tuple[str, str]:
+        """Change a study as its row of a spreadsheet says, unless somebody was quicker."""
+        study = studies.expect_version(row.study_id, str(row.version), by=self._by)
+        changes, _ = sheets.read_changes(draft_of(study), row, importing.known_ids())
+        if not changes:
+            return ImportItem.Outcome.UNCHANGED, ""
+        if not studies.INTERNAL_FIELDS.issuperset(changes) and (obstacle := self._find_mending_obstacle(study)):
+            return ImportItem.Outcome.REFUSED, obstacle
+        concepts = changes.pop("concepts", None)
+        values = {name: rows.to_json(value) for name, value in changes.items()}
+        if "collection" in values:
+            values["collection"] = Collection.objects.get(pk=values["collection"])
+        if values:
+            studies.revise_study(row.study_id, by=self._by, by_name=self._by_name, **values)
+        if concepts is not None:
+            studies.set_concepts(row.study_id, concepts, by=self._by, by_name=self._by_name)
+        return ImportItem.Outcome.UPDATED, self._submit(row.study_id) if self._options.submit else ""
+
+    def _find_mending_obstacle(self, study: Study) -> str | None:
+        """Return why a spreadsheet may not change what readers see of this study; None if it may."""
+        if study.status != Status.PUBLISHED or self._options.publish:
+            return None
+        return "it is published, and the import was not to publish anything. Choose so, or change it at the desk."
 
     def _find_change_obstacle(self, study: Study) -> str | None:
         """Return why an import may not change this published study; None if it may."""
@@ -207,9 +236,3 @@ def _passage_values(passage: PassageDraft) -> dict[str, Any]:
         "kind": passage.kind.value,
         "asked_as": passage.asked_as or "",
     } | rows.origin_of(passage)
-
-
-def _error_text(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        return " ".join(error.messages)
-    return str(error).splitlines()[0]

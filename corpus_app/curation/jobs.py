@@ -7,17 +7,16 @@ can be replaced at any moment and nothing is imported twice.
 from __future__ import annotations
 
 import hashlib
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
 import psycopg
 from django.contrib.auth.models import User
-from django.db import Error, InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import Case, F, FloatField, Func, Q, When
 from django.db.models.functions import Cast
 from django.utils import timezone
@@ -33,6 +32,7 @@ from corpus_app.curation.items import Options as Options
 from corpus_app.curation.items import options_of
 from corpus_app.curation.listed_lookups import ListedLookup, title_of
 from corpus_app.curation.reading import Reading
+from corpus_app.curation.running import JobRun, job_lock
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.sources import Intake, Item, Source, serialization
 from corpus_app.sources.bibliography import Record, items_of
@@ -41,7 +41,6 @@ from corpus_app.sources.identifier_lists import MAX_IDENTIFIERS, identifiers_in,
 TASK = "corpus_app.tasks.carry_on_imports"
 LOCK_KEY = 7_301_005  # of an advisory lock: one process runs import jobs at a time
 BATCH = 50  # items written at once while reading a file
-PROGRESS_SECONDS = 0.5  # least time between two progress updates
 MOST_OPENED = 3  # sources that a process keeps open between their turns
 READ_PER_SECOND = 1_500_000  # bytes parsed, and items carried out: what a job may still take, to do short ones first
 CARRIED_OUT_PER_SECOND = 30
@@ -185,21 +184,9 @@ def prune(*, before: datetime) -> int:
 # --- Running a job
 
 
-@contextmanager
-def import_lock() -> Iterator[bool]:
-    """Try to take the import lock and yield whether it was free.
-
-    The lock ends with the connection, so a killed process blocks nobody.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [LOCK_KEY])
-        is_acquired = bool(cursor.fetchone()[0])
-    try:
-        yield is_acquired
-    finally:
-        if is_acquired:
-            with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
+def import_lock() -> AbstractContextManager[bool]:
+    """Try to take the import lock; the context says whether it was free."""
+    return job_lock(LOCK_KEY)
 
 
 def find_work() -> ImportJob | None:
@@ -218,85 +205,30 @@ def run_job(job: ImportJob, *, seconds: float | None = None, on_progress: Progre
 
     An unexpected exception marks the job as failed and is raised again.
     """
-    run = _JobRun(job, seconds, on_progress)
-    try:
-        return run.read() if job.status in TO_READ else run.carry_out()
-    except (OperationalError, InterfaceError):
-        raise  # the database is gone; the next worker continues the job
-    except (_Ended, NotReady):
-        return True
-    except lookup.LookupFailed as error:
-        run.fail(str(error))
-        return True
-    except Exception as error:
-        run.fail(f"{type(error).__name__}: {error}")
-        raise
+    run = _ImportRun(job, seconds, on_progress)
+    return run.run(run.read if job.status in TO_READ else run.carry_out)
 
 
-class _Ended(Exception):
-    """The job was cancelled while it was running."""
-
-
-class _JobRun:
-    def __init__(self, job: ImportJob, seconds: float | None, on_progress: Progress | None) -> None:
-        self.job = job
-        self._seconds = seconds
-        self._deadline: float | None = None
-        self._on_progress = on_progress
-        self._reported_at = 0.0
-        self._first: tuple[float, int] | None = None
-        """The time and the number done at the first progress of this turn."""
-
-    def fail(self, words: str) -> None:
-        with suppress(_Ended):
-            self._set(status=ImportJob.Status.FAILED, error=words[:2_000], finished_at=timezone.now())
-
-    def _set(self, **values: Any) -> None:
-        """Store values of the job. Raises _Ended when somebody has cancelled it."""
-        rows = ImportJob.objects.filter(pk=self.job.pk, status=self.job.status)
-        if not rows.update(**values):
-            raise _Ended
-        for name, value in values.items():
-            setattr(self.job, name, value)
-
-    def _start_clock(self) -> None:
-        """Start the time limit after the file is open, so that every run makes progress."""
-        self._deadline = None if self._seconds is None else time.monotonic() + self._seconds
-
-    def _is_over(self) -> bool:
-        return self._deadline is not None and time.monotonic() >= self._deadline
-
-    def _report_progress(self, *, done: int, total: int, at_once: bool = False) -> None:
-        now = time.monotonic()
-        if self._first is None:
-            self._first = (now, done)
-        if not at_once and now - self._reported_at < PROGRESS_SECONDS:
-            return
-        self._reported_at = now
-        started_at, at_first = self._first
-        if now > started_at and done > at_first:
-            self.job.report = self.job.report | {"rate": round((done - at_first) / (now - started_at), 1)}
-        self._set(done=done, total=total, beat_at=timezone.now(), report=self.job.report)
-        if self._on_progress:
-            self._on_progress(self.job)
+class _ImportRun(JobRun[ImportJob]):
+    expected = (lookup.LookupFailed,)
 
     # --- Reading
 
     def read(self) -> bool:
         if self.job.status != ImportJob.Status.READING:
-            self._set(status=ImportJob.Status.READING, beat_at=timezone.now())
+            self.set(status=ImportJob.Status.READING, beat_at=timezone.now())
         if self.job.way == ImportJob.Way.LOOKUP:
             return self._look_up()
         if self.job.way == ImportJob.Way.ZOTERO and not self._fetch_from_zotero():
             return False
         stored = ImportItem.objects.filter(job=self.job).count()
         with _opened(self.job) as opened:
-            self._start_clock()
+            self.start_clock()
             for batch in opened.batches():
                 self._store(opened, batch, stored=stored)
                 total = int(opened.n_read / opened.part_read) if opened.part_read else 0
-                self._report_progress(done=opened.n_read, total=max(total, opened.n_read))
-                if len(batch) == BATCH and self._is_over():
+                self.report_progress(done=opened.n_read, total=max(total, opened.n_read))
+                if len(batch) == BATCH and self.is_over():
                     opened.is_wanted = True
                     return False
             self._finish_reading(opened)
@@ -304,22 +236,22 @@ class _JobRun:
 
     def _look_up(self) -> bool:
         listed = ListedLookup(self.job, intake_of(self.job))
-        self._start_clock()
+        self.start_clock()
         while listed.look_up_next():
-            self._report_progress(done=listed.done, total=listed.total)
-            if self._is_over():
-                self._report_progress(done=listed.done, total=listed.total, at_once=True)
+            self.report_progress(done=listed.done, total=listed.total)
+            if self.is_over():
+                self.report_progress(done=listed.done, total=listed.total, at_once=True)
                 return False
-        self._report_progress(done=listed.done, total=listed.total, at_once=True)
+        self.report_progress(done=listed.done, total=listed.total, at_once=True)
         listed.finish()
         return True
 
     def _fetch_from_zotero(self) -> bool:
         """Fetch the pages that are not stored yet; return whether all are, within the time."""
-        self._start_clock()
+        self.start_clock()
         while not zotero.is_fetched(self.job) and zotero.fetch_page(self.job):
-            self._report_progress(done=0, total=zotero.count_fetched(self.job))
-            if self._is_over():
+            self.report_progress(done=0, total=zotero.count_fetched(self.job))
+            if self.is_over():
                 return False
         return True
 
@@ -339,7 +271,7 @@ class _JobRun:
     def _finish_reading(self, opened: _OpenedSource) -> None:
         reading = opened.reading
         can_choose = ImportItem.objects.filter(job=self.job, effect__in=CHOOSABLE).exists()
-        self._set(
+        self.set(
             status=ImportJob.Status.PREVIEWED if can_choose else ImportJob.Status.DONE,  # nothing to wait for
             finished_at=None if can_choose else timezone.now(),
             problems=[serialization.values_of(problem) for problem in reading.problems],
@@ -353,34 +285,34 @@ class _JobRun:
 
     def carry_out(self) -> bool:
         if self.job.status != ImportJob.Status.RUNNING:
-            self._set(status=ImportJob.Status.RUNNING, beat_at=timezone.now())
+            self.set(status=ImportJob.Status.RUNNING, beat_at=timezone.now())
         importer = items.Importer(self.job)
-        self._start_clock()
+        self.start_clock()
         waiting = ImportItem.objects.filter(job=self.job, chosen=True, outcome="").order_by("position")
         keys = list(waiting.values_list("pk", flat=True))
         total = self.job.total
         for left, key in zip(range(len(keys) - 1, -1, -1), keys, strict=True):
             importer.import_item(key)
-            self._report_progress(done=total - left, total=total, at_once=not left)
-            if left and self._is_over():
-                self._report_progress(done=total - left, total=total, at_once=True)
+            self.report_progress(done=total - left, total=total, at_once=not left)
+            if left and self.is_over():
+                self.report_progress(done=total - left, total=total, at_once=True)
                 wake_indexing()
                 return False
         return self._publish(importer)
 
     def _publish(self, importer: items.Importer) -> bool:
         published, refusal = list(self.job.report.get("published", [])), ""
-        self._start_clock()
+        self.start_clock()
         try:
             while (batch := importer.publish_batch()) is not None:
                 published += batch
-                self._set(report=self.job.report | {"published": published}, beat_at=timezone.now())
-                if self._is_over():
+                self.set(report=self.job.report | {"published": published}, beat_at=timezone.now())
+                if self.is_over():
                     return False
         except CurationError as error:
             refusal = str(error)
         report = self.job.report | {"outcomes": _outcomes(self.job), "published": published, "not_published": refusal}
-        self._set(status=ImportJob.Status.DONE, report=report, done=self.job.total, finished_at=timezone.now())
+        self.set(status=ImportJob.Status.DONE, report=report, done=self.job.total, finished_at=timezone.now())
         wake_indexing()
         return True
 
@@ -396,7 +328,7 @@ class _OpenedSource:
         """The part of a file that has been parsed, from 0 to 1; 0 when it is not known."""
         self.format, items = self._open(job)
         self.reading = Reading(items)
-        self.comparer = effects.DraftComparer(self.reading.identities)
+        self.comparer = effects.DraftComparer(self.reading.identities, self.reading.known)
         self.n_read = 0
         self.is_wanted = False
         """A further turn is to come."""

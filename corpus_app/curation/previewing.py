@@ -10,10 +10,10 @@ from typing import Any
 
 from corpus_app import curation, sources
 from corpus_app.appraisal import RiskOfBias
-from corpus_app.curation import effects
+from corpus_app.curation import effects, importing
 from corpus_app.curation.history import as_text
 from corpus_app.models import ImportItem, ImportJob, Study
-from corpus_app.sources import Problem, serialization
+from corpus_app.sources import Known, Problem, serialization, sheets
 from corpus_app.sources.values import safe_cell
 
 PASSAGES_SHOWN = 3  # of each new study: enough to see whether its text was read completely
@@ -79,6 +79,7 @@ def lines(
     for stored in problems:
         if stored["line"] is not None:
             by_line.setdefault(stored["line"], []).append(serialization.problem_of(stored))
+    known = importing.known_ids() if any(item.kind == ImportItem.Kind.ROW for item in items) else Known()
     for item in items:
         study, other = present.get(item.study_key), present.get(item.other_key)
         shown: tuple[FieldDifference, ...] = ()
@@ -86,6 +87,8 @@ def lines(
         if with_differences and item.kind == ImportItem.Kind.STUDY:
             shown = tuple(_differences(item, study or other))
             offers = tuple(_offers(item, study)) if study and item.effect == ImportItem.Effect.JOINS else ()
+        elif with_differences and item.kind == ImportItem.Kind.ROW and study:
+            shown = tuple(_cell_differences(item, study, known))
         yield PreviewLine(
             item,
             study.pk if study else None,
@@ -138,6 +141,13 @@ def _offers(item: ImportItem, study: Study) -> Iterator[FieldOffer]:
     for name, ours, theirs in sources.differences(joined, draft):
         if name in effects.OFFERED and theirs and theirs != "other":
             yield FieldOffer(name, _words(ours), _words(theirs), name in item.taken)
+
+
+def _cell_differences(item: ImportItem, study: Study, known: Known) -> Iterator[FieldDifference]:
+    present = curation.draft_of(study)
+    changes, _ = sheets.read_changes(present, serialization.sheet_row(item.draft), known)
+    for name, value in changes.items():
+        yield FieldDifference(name, _words(getattr(present, name)), _words(value))
 
 
 def _words(value: Any) -> str:

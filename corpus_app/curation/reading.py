@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from corpus_app.curation import importing
-from corpus_app.curation.effects import Draft, JoiningRecord
+from corpus_app.curation.effects import Draft, JoiningRecord, row_problems
 from corpus_app.models import Concept
-from corpus_app.sources import AddedPassages, Collector, Item, NoticeDraft, Problem, StudyDraft, Weight
+from corpus_app.sources import AddedPassages, Collector, Item, NoticeDraft, Problem, SheetRow, StudyDraft, Weight
 
 MAX_PROBLEMS = 2_000  # kept of a source; the others are only counted
 
@@ -26,7 +26,8 @@ class Reading:
         self.identities: set[str] = set()
         """Ids, DOIs and PMIDs of the studies that came so far."""
         self._items = items
-        self._collector = Collector(importing.known_ids())
+        self.known = importing.known_ids()
+        self._collector = Collector(self.known)
         self._concepts = frozenset(Concept.objects.values_list("pk", flat=True))
         self._drafts = self._read()
 
@@ -35,6 +36,7 @@ class Reading:
 
     def _read(self) -> Iterator[Draft]:
         others: list[AddedPassages | NoticeDraft] = []
+        rows: dict[str, SheetRow] = {}
         for item in self._items:
             match item:
                 case Problem():
@@ -49,10 +51,18 @@ class Reading:
                         continue
                     self.identities.update(value for _, value in item.identities())
                     yield self._with_known_concepts(item)
+                case SheetRow():
+                    if first := rows.get(item.study_id):
+                        self._keep(item.twin_problem(first))
+                    else:
+                        rows[item.study_id] = item
                 case _:
                     others.append(item)
         others.sort(key=lambda item: isinstance(item, NoticeDraft))
         yield from others
+        for problem in row_problems(list(rows.values()), self.known):
+            self._keep(problem)
+        yield from rows.values()
 
     def _keep(self, problem: Problem) -> None:
         self.n_problems += 1

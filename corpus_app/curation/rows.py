@@ -77,10 +77,11 @@ def save_study(study: Study, changes: Changes) -> None:
     """Save a study, and copy a changed title into the headings of its passages."""
     study.save()
     if "title" in changes:
-        _update_headings(study)
+        update_headings(study)
 
 
-def _update_headings(study: Study) -> None:
+def update_headings(study: Study) -> None:
+    """Copy a study's title into the headings of its passages."""
     for passage in study.passages.all():
         passage.heading = study.title
         passage.content_hash = passages.content_hash(heading=passage.heading, text=passage.text)
@@ -173,6 +174,10 @@ def match_passages(rows: Sequence[Passage], drafts: Sequence[PassageDraft]) -> d
     return matched
 
 
+PASSAGE_PLACE = ("position", "section", "page", "kind", "asked_as", "source_heading", "cited_works")
+"""What the history keeps of a removed passage beside its text, so that it can be put back."""
+
+
 def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: datetime) -> list[dict[str, Any]]:
     """Replace a study's passages by drafts; return what was removed, revised and added.
 
@@ -181,7 +186,11 @@ def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: dateti
     rows = list(study.passages.order_by("position"))
     matched = match_passages(rows, drafts)
     reused = {row.pk for row in matched.values()}
-    done: list[dict[str, Any]] = [{"removed": row.pk, "text": row.text} for row in rows if row.pk not in reused]
+    done: list[dict[str, Any]] = [
+        {"removed": row.pk, "text": row.text} | {name: getattr(row, name) for name in PASSAGE_PLACE}
+        for row in rows
+        if row.pk not in reused
+    ]
     Passage.objects.filter(pk__in=[row.pk for row in rows if row.pk not in reused]).delete()
     new: list[Passage] = []
     for index, draft in enumerate(drafts):
@@ -198,6 +207,25 @@ def replace_passages(study: Study, drafts: Sequence[PassageDraft], *, at: dateti
         else:
             new.append(_new_passage(study, position=index, **values, **origin))
     return done + [{"added": row.pk} for row in Passage.objects.bulk_create(new)]
+
+
+def restore_passages(study: Study, done: Sequence[Mapping[str, Any]], *, at: datetime) -> list[dict[str, Any]]:
+    """Undo what `replace_passages` returned; return what was removed, revised and added now."""
+    rows = {row.pk: row for row in study.passages.all()}
+    undone: list[dict[str, Any]] = []
+    for entry in done:
+        if "removed" in entry:
+            values = {name: entry[name] for name in ("text", *PASSAGE_PLACE)}
+            undone.append({"added": create_passage(study, **values).pk})
+        elif row := rows.get(entry.get("added") or entry["revised"]):
+            if "added" in entry:
+                kept = {name: getattr(row, name) for name in PASSAGE_PLACE}
+                undone.append({"removed": row.pk, "text": row.text} | kept)
+                row.delete()
+            else:
+                values = {name: change["before"] for name, change in entry["changes"].items()}
+                undone.append({"revised": row.pk, "changes": change_passage(row, values, at=at)})
+    return undone
 
 
 FINDING_IDENTITY = ("intervention", "comparator", "outcome", "direction", "statement")

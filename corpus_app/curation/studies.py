@@ -8,10 +8,20 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db.models import Max
 
 from common.dois import normal_doi
 from corpus_app.curation import gate, rows
-from corpus_app.curation.acts import Act, EditConflict, NotConfirmed, NotDeletable, NotPublishable, ReasonMissing, act
+from corpus_app.curation.acts import (
+    Act,
+    EditConflict,
+    NotConfirmed,
+    NotDeletable,
+    NotPublishable,
+    ReasonMissing,
+    Scope,
+    act,
+)
 from corpus_app.models import Collection, CorpusEvent, Passage, Study, StudyComment
 from corpus_app.records import Notice, Status
 from corpus_app.sources import FindingDraft
@@ -68,12 +78,34 @@ def revise_study(
         study = current.study(study_id)
         _expect(study, expected_version)
         if changes := rows.change(study, _clean(values)):
-            study.full_clean()
-            rows.save_study(study, changes)
-            current.touch(study, noticeable=not INTERNAL_FIELDS.issuperset(changes))
+            _check_changed(study, changes)
+            is_seen = not INTERNAL_FIELDS.issuperset(changes)
+            current.touch(study, noticeable=is_seen, scope=_scope_of(changes), unsaved=changes)
+            if "title" in changes:
+                rows.update_headings(study)
             action = "label_study" if changes.keys() == {"labels"} else "revise_study"
             current.record(action, study=study_id, changes=changes)
         return study
+
+
+_TEXTS = frozenset({"title", "takeaway", "asked_as"})
+"""Fields that search derives texts from."""
+_CHECKED_TOGETHER = frozenset({"duration_weeks_min", "duration_weeks_max"})
+_CONSTRAINED = _CHECKED_TOGETHER | {"title", "doi", "pmid", "url", "journal"}
+"""Fields that are compared with another field, another study, or an empty text; choices are checked by themselves."""
+
+
+def _scope_of(changes: Mapping[str, Any]) -> Scope:
+    if _TEXTS & changes.keys():
+        return Scope.TEXTS
+    return Scope.STATE if "collection" in changes else Scope.NOTHING
+
+
+def _check_changed(study: Study, changes: Mapping[str, Any]) -> None:
+    """Raise ValidationError by field for what changed. Unchanged values are not judged once more."""
+    checked = {*changes, *(_CHECKED_TOGETHER if _CHECKED_TOGETHER & changes.keys() else ())}
+    exclude = {field.name for field in Study._meta.fields} - checked
+    study.full_clean(exclude=exclude, validate_constraints=bool(_CONSTRAINED & checked))
 
 
 def assign_study(study_id: str, assignee: User | None, *, by: User | None, by_name: str = "") -> Study:
@@ -86,8 +118,7 @@ def assign_study(study_id: str, assignee: User | None, *, by: User | None, by_na
                 "after": assignee.get_username() if assignee else None,
             }
             study.assignee = assignee
-            study.save(update_fields=["assignee"])
-            current.touch(study, noticeable=False)
+            current.touch(study, noticeable=False, scope=Scope.NOTHING, unsaved=["assignee"])
             current.record("assign_study", study=study_id, changes={"assignee": names})
         return study
 
@@ -153,7 +184,7 @@ def set_concepts(study_id: str, concept_ids: Sequence[str], *, by: User | None, 
     with act(by=by, by_name=by_name) as current:
         study = current.study(study_id)
         if changes := rows.replace_concepts(study, list(dict.fromkeys(concept_ids))):
-            current.touch(study)
+            current.touch(study, scope=Scope.NOTHING)
             current.record("set_concepts", study=study_id, changes=changes)
 
 
@@ -320,23 +351,36 @@ def _change_status(
 
 
 def find_review_obstacle(study: Study, by: User | None) -> str | None:
-    """Return why this person cannot publish the study under the review rule; None if they can.
+    """Return why this person cannot publish the study under the review rule; None if they can."""
+    return find_review_obstacles([study], by).get(study.study_id)
 
-    Whoever submitted it, or changed it since its last publication, is an author and cannot review it.
+
+def find_review_obstacles(found: Sequence[Study], by: User | None) -> dict[str, str]:
+    """Return why this person cannot publish studies under the review rule, by id; those they can are left out.
+
+    Whoever submitted a study, or changed it since its last publication, is an author and cannot review it.
     Commands, which have no user, are exempt.
     """
     if not settings.REVIEW_REQUIRED or by is None:
-        return None
-    if study.status != Status.IN_REVIEW:
-        return "it has not been handed over for review. Submit it; another person can then publish it."
-    if not by.has_perm("corpus_app.review_study"):
-        return "publishing takes a reviewer."
-    events = CorpusEvent.objects.filter(study_key=study.study_id)
-    published = events.filter(action="publish").order_by("-id").first()
-    authors = events.filter(id__gt=published.id if published else 0).exclude(action__in=REVIEW_ACTIONS)
-    if authors.filter(actor=by).exists():
-        return "you handed it over or wrote in it: another reviewer has to read and publish it."
-    return None
+        return {}
+    events = CorpusEvent.objects.filter(study_key__in=[study.study_id for study in found]).order_by()
+    published = dict(events.filter(action="publish").values_list("study_key").annotate(last=Max("pk")))
+    written = events.filter(actor=by).exclude(action__in=REVIEW_ACTIONS)
+    own = {
+        key for key, last in written.values_list("study_key").annotate(last=Max("pk")) if last > published.get(key, 0)
+    }
+    obstacles = {}
+    for study in found:
+        if study.status != Status.IN_REVIEW:
+            reason = "it has not been handed over for review. Submit it; another person can then publish it."
+        elif not by.has_perm("corpus_app.review_study"):
+            reason = "publishing takes a reviewer."
+        elif study.study_id in own:
+            reason = "you handed it over or wrote in it: another reviewer has to read and publish it."
+        else:
+            continue
+        obstacles[study.study_id] = reason
+    return obstacles
 
 
 def comment(study_id: str, text: str, *, by: User | None, by_name: str = "") -> StudyComment:
@@ -425,8 +469,7 @@ def apply_retractions(matches: Iterable[Match], *, by: User | None, by_name: str
 def _change_state(current: Act, study: Study, action: str, reason: str, **values: str) -> None:
     changes = rows.change(study, values)
     study.state_changed_at = current.at
-    study.save()
-    current.touch(study, is_content=False)
+    current.touch(study, is_content=False, scope=Scope.STATE, unsaved=["state_changed_at", *changes])
     current.record(action, study=study.study_id, reason=reason, changes=changes)
 
 

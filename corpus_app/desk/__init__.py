@@ -1,5 +1,6 @@
 """The admin site of curators. Every write goes through `corpus_app.curation`."""
 
+from corpus_app.desk.bulk import BulkEditAdmin
 from corpus_app.desk.certainties import CertaintyAdmin
 from corpus_app.desk.concepts import CollectionAdmin, ConceptAdmin, ConceptRelationAdmin
 from corpus_app.desk.events import CorpusEventAdmin
@@ -10,6 +11,7 @@ from corpus_app.desk.people import PersonAdmin
 from corpus_app.desk.studies import StudyAdmin
 
 __all__ = [
+    "BulkEditAdmin",
     "CertaintyAdmin",
     "CollectionAdmin",
     "ConceptAdmin",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -14,6 +15,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 
 from corpus_app import actions
+from corpus_app.curation import bulk
 from corpus_app.curation.history import as_text
 from corpus_app.desk.base import DeskAdmin, MomentFilter, WordsFilter
 from corpus_app.models import CorpusEvent, Passage, Study
@@ -26,6 +28,12 @@ FACTS = {  # labels of event details; other names are shown as they are
     "took": "taken from it",
     "what": "what was put back",
 }
+LIST = "corpus_app_corpusevent_changelist"
+ACTS = (
+    ("bulk_edit__id__exact", "admin:corpus_app_bulkedit_change"),
+    ("import_job__id__exact", "admin:corpus_app_importjob_change"),
+)
+"""The parameters of the list that name an act, and the page of the act."""
 IMPORT = "import_corpus"  # actor name of the import command
 HIDDEN_FACTS = {"changes", "was", "model", "key", "digest"}  # shown elsewhere, or internal
 
@@ -43,8 +51,37 @@ class CorpusEventAdmin(DeskAdmin):
     search_fields = ("study_key", "actor_name", "reason")
     search_help_text = "A study's id, a name, or words of the reason."
     date_hierarchy = "at"
-    fields = ("when", "who", "what", "study_page", "passage_page", "reason", "corpus_version_number", "what_changed")
+    list_select_related = ("bulk_edit",)
+    fields = (
+        "when",
+        "who",
+        "what",
+        "act_page",
+        "study_page",
+        "passage_page",
+        "reason",
+        "corpus_version_number",
+        "what_changed",
+    )
     readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CorpusEvent]:
+        """Return the events; in the plain list a bulk edit is one entry, which leads to all of them."""
+        events: QuerySet[CorpusEvent] = super().get_queryset(request)
+        is_plain_list = request.resolver_match is not None and request.resolver_match.url_name == LIST
+        if is_plain_list and not {"q", *(name for name, _ in ACTS)} & request.GET.keys():
+            events = events.filter(Q(bulk_edit=None) | Q(action=bulk.HEADLINE))
+        return events
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
+        return lookup in dict(ACTS) or bool(super().lookup_allowed(lookup, value, request))  # type: ignore[arg-type]
+
+    @admin.display(description="part of")
+    def act_page(self, event: CorpusEvent) -> str:
+        for name, address in ACTS:
+            if act := getattr(event, name.removesuffix("__id__exact")):
+                return format_html('<a href="{}">{}</a>', reverse(address, args=[act.pk]), act)
+        return "–"
 
     @admin.display(description="when", ordering="at")
     def when(self, event: CorpusEvent) -> str:
@@ -56,6 +93,8 @@ class CorpusEventAdmin(DeskAdmin):
 
     @admin.display(description="what", ordering="action")
     def what(self, event: CorpusEvent) -> str:
+        if event.action == bulk.HEADLINE and event.bulk_edit:
+            return str(event.bulk_edit)
         return actions.label(event.action)
 
     @admin.display(description="study", ordering="study_key")

@@ -25,7 +25,7 @@ WRITERS: dict[str, tuple[str, str, str, Callable[[list[StudyDraft]], bytes]]] = 
     "bibtex": ("BibTeX", "bib", "application/x-bibtex", sources.to_bibtex),
     "csl": ("CSL-JSON", "json", "application/vnd.citationstyles.csl+json", sources.to_csl_json),
 }
-FOLDER, EVERYTHING = "folder", "everything"
+FOLDER, EVERYTHING, SHEET = "folder", "everything", "sheet"
 RECORDS_READ = ("corpus_app.view_studycomment", "corpus_app.view_corpusevent", "corpus_app.view_qualitywaiver")
 PIECE_BYTES = 1 << 20
 IN_MEMORY_BYTES = 1 << 24  # of a zip; a larger one is written to a temporary file
@@ -42,6 +42,7 @@ class ExportForm(forms.Form):
                 EVERYTHING,
                 "Everything (ZIP): the same with comments, history and the faults that were kept, with reasons",
             ),
+            (SHEET, "Spreadsheet (CSV) to mend: one row a study, comes back as changes by “Bring studies in”"),
             *((key, words) for key, (words, _, _, _) in WRITERS.items()),
         ],
     )
@@ -137,6 +138,8 @@ def _everything(request: HttpRequest, *, with_golden: bool) -> HttpResponseBase:
 
 def _file(form: str, keys: Collection[int] | None) -> HttpResponse:
     wanted = None if keys is None else list(Study.objects.filter(pk__in=keys).values_list("study_id", flat=True))
+    if form == SHEET:
+        return _as_attachment(curation.export_sheet(wanted), "studies-to-mend.csv", "text/csv")
     drafts, vocabulary = curation.snapshot(wanted)
     if form == FOLDER:
         lexica = curation.current_lexica() if keys is None else {}

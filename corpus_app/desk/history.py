@@ -35,7 +35,9 @@ class HistoryMixin(CurationAdmin):
             raise PermissionDenied
         if request.method == "POST":
             return self._restore(request, obj)
-        page = Paginator(self.events_of(obj).select_related("corpus_version"), PER_PAGE).get_page(request.GET.get("p"))
+        page = Paginator(
+            self.events_of(obj).select_related("corpus_version", "bulk_edit", "import_job"), PER_PAGE
+        ).get_page(request.GET.get("p"))
         context = {
             **self.admin_site.each_context(request),
             "title": f"History of {obj}",

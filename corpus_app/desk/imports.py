@@ -17,11 +17,11 @@ from django.urls import path, reverse
 from django.utils.text import capfirst
 
 from corpus_app import sources
-from corpus_app.curation import effects, jobs, listed_lookups, lookup, previewing
+from corpus_app.curation import bulk, effects, jobs, listed_lookups, lookup, previewing
 from corpus_app.curation.history import DiffPart, compare
 from corpus_app.desk import zotero
 from corpus_app.desk.base import EXPECTED_ERRORS, DeskAdmin, curator, error_messages
-from corpus_app.models import Collection, ImportItem, ImportJob
+from corpus_app.models import BulkEdit, Collection, ImportItem, ImportJob
 from corpus_app.records import Design
 from corpus_app.sources import FORMAT_NAMES, Source, serialization
 from corpus_app.sources.identifier_lists import is_identifier_list
@@ -257,6 +257,12 @@ class ImportJobAdmin(DeskAdmin):
             "refresh_seconds": REFRESH_SECONDS if is_working else None,
             "form": form if may_act else None,
         }
+        if job.status == ImportJob.Status.DONE:
+            context |= {
+                "n_studies": job.items.filter(outcome__in=["created", "updated"]).count(),
+                "can_undo": may_act and request.user.has_perm("corpus_app.add_bulkedit") and bulk.can_undo(job),
+                "undone_by": job.undone_by.exclude(status=BulkEdit.Status.CANCELLED).first(),
+            }
         return TemplateResponse(request, "admin/corpus_app/importjob/job.html", context)
 
     def _apply_verb(self, request: HttpRequest, job: ImportJob, form: ConfirmForm) -> HttpResponse | None:
@@ -277,6 +283,9 @@ class ImportJobAdmin(DeskAdmin):
                 effects.tell_apart(job, verb.removeprefix("apart-"), by=curator(request))
             if verb in {"leave", "cancel"}:
                 jobs.cancel_job(job)
+            if verb == "undo":
+                undo = bulk.undo(job, by=curator(request))
+                return HttpResponseRedirect(reverse("admin:corpus_app_bulkedit_change", args=[undo.pk]))
             if verb == "confirm":
                 if not form.is_valid():
                     return None

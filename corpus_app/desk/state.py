@@ -10,16 +10,19 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
 from corpus_app import curation, hooks
+from corpus_app.desk import bulk
 from corpus_app.desk.base import curator
 from corpus_app.models import Study
 from corpus_app.records import Notice, Status
 
+MOST_AT_ONCE = 100  # studies changed while the page waits: some seconds
 MOST_SHOWN = 200  # studies listed on the page; the others are counted
 
 
@@ -131,6 +134,16 @@ def change_state(model_admin: admin.ModelAdmin[Study], request: HttpRequest, ver
     keys = ",".join(posted.getlist("ids")).split(",")  # one field, as Django limits the number of fields
     studies = Study.objects.filter(pk__in=[key for key in keys if key.isdecimal() and len(key) < 19])
     return confirm_or_apply(model_admin, request, change, list(studies), is_confirmed=request.method == "POST")
+
+
+def ask(
+    model_admin: admin.ModelAdmin[Study], request: HttpRequest, change: StateChange, studies: QuerySet[Study]
+) -> HttpResponse:
+    """Ask for confirmation; many studies are left to the worker, as a bulk edit."""
+    chosen = list(studies[: MOST_AT_ONCE + 1])
+    if len(chosen) <= MOST_AT_ONCE:
+        return confirm_or_apply(model_admin, request, change, chosen, is_confirmed=False)
+    return bulk.start(request, studies, changes={} if change is NOTICE else {"status": change.verb})
 
 
 def confirm_or_apply(

@@ -19,7 +19,7 @@ from common.desk import SeenField
 from corpus_app import curation, hooks
 from corpus_app.curation import history
 from corpus_app.curation.merging import order_by_loss
-from corpus_app.desk import comments, encoder, exports, merging, proposed_words, retractions, state, text_quality
+from corpus_app.desk import bulk, comments, encoder, exports, merging, proposed_words, retractions, state, text_quality
 from corpus_app.desk.base import (
     InlineFormSet,
     LabelledTabularInline,
@@ -219,6 +219,8 @@ class StudyAdmin(HistoryMixin):
         ("design", DesignFilter),
         "peer_reviewed",
         "year",
+        bulk.ImportFilter,
+        bulk.BulkEditFilter,
     )
     list_select_related = ("collection",)
     search_fields = ("study_id", "title", "authors_in_a_line", "doi", "journal")
@@ -226,6 +228,7 @@ class StudyAdmin(HistoryMixin):
     ordering = ("study_id",)
     inlines = (PassageInline, FindingInline, StudyConceptInline)
     actions = (
+        "edit_together",
         "submit_studies",
         "send_studies_back",
         "publish_studies",
@@ -406,25 +409,29 @@ class StudyAdmin(HistoryMixin):
     def has_notice_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(state.NOTICE.permission)
 
+    @admin.action(description="Edit together", permissions=["change"])
+    def edit_together(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
+        return bulk.start(request, queryset)
+
     @admin.action(description="Hand over for review", permissions=["change"])
     def submit_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.confirm_or_apply(self, request, state.SUBMIT, list(queryset), is_confirmed=False)
+        return state.ask(self, request, state.SUBMIT, queryset)
 
     @admin.action(description="Send back to draft", permissions=["publish"])
     def send_studies_back(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.confirm_or_apply(self, request, state.SEND_BACK, list(queryset), is_confirmed=False)
+        return state.ask(self, request, state.SEND_BACK, queryset)
 
     @admin.action(description="Publish", permissions=["publish"])
     def publish_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.confirm_or_apply(self, request, state.PUBLISH, list(queryset), is_confirmed=False)
+        return state.ask(self, request, state.PUBLISH, queryset)
 
     @admin.action(description="Withdraw", permissions=["publish"])
     def withdraw_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.confirm_or_apply(self, request, state.WITHDRAW, list(queryset), is_confirmed=False)
+        return state.ask(self, request, state.WITHDRAW, queryset)
 
     @admin.action(description="Set notice", permissions=["notice"])
     def set_notice_of_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:
-        return state.confirm_or_apply(self, request, state.NOTICE, list(queryset), is_confirmed=False)
+        return state.ask(self, request, state.NOTICE, queryset)
 
     @admin.action(description="Export", permissions=["view"])
     def export_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse:

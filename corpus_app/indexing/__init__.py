@@ -12,7 +12,7 @@ from corpus_app.indexing.state import (
     progress,
     read_state,
 )
-from corpus_app.indexing.sync import HEADING_WEIGHT, sync_study
+from corpus_app.indexing.sync import HEADING_WEIGHT, sync_states, sync_study
 from corpus_app.indexing.worker import (
     BATCH,
     Indexed,
@@ -50,5 +50,6 @@ __all__ = [
     "progress",
     "read_state",
     "reset_failures",
+    "sync_states",
     "sync_study",
 ]

@@ -105,7 +105,6 @@ def audit() -> list[str]:
     parameters = {
         "encoder": encoder,
         "space": metric.space(encoder),
-        "study": None,
         "studies": None,
         "heading_weight": sync.HEADING_WEIGHT,
     }

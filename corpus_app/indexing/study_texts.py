@@ -50,9 +50,14 @@ def sync(study_pks: Collection[int]) -> None:
     for pk, study in studies.items():
         _write(pk, list(wanted(study, findings[pk], passages[pk])), present[pk])
     StudyText.objects.filter(study__in=studies, index_attempts__gt=0).update(index_attempts=0, index_error="")
+    sync_states(list(studies))
+
+
+def sync_states(study_pks: Sequence[int]) -> None:
+    """Update terms and vectors' flags of studies whose texts have not changed."""
     # Listed by id: without statistics, the planner would read all terms for a subquery.
-    texts = list(StudyText.objects.filter(study__in=studies).values_list("pk", flat=True))
-    parameters = {"studies": list(studies), "texts": texts}
+    texts = list(StudyText.objects.filter(study__in=study_pks).values_list("pk", flat=True))
+    parameters = {"studies": list(study_pks), "texts": texts}
     with connection.cursor() as cursor:
         cursor.execute(_MARK_VECTORS, parameters)
         cursor.execute(_DELETE_TERMS, parameters)

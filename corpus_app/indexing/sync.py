@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from typing import Any
+
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef
 
@@ -20,7 +23,7 @@ PRESENT_TERMS = """
         FROM corpus_app_passage p
         JOIN corpus_app_study s ON s.id = p.study_id
         WHERE s.status = 'published' AND s.notice <> 'retracted' AND p.kind <> 'plain'
-          AND (%(study)s::bigint IS NULL OR p.study_id = %(study)s)
+          AND (%(studies)s::bigint[] IS NULL OR p.study_id = ANY(%(studies)s::bigint[]))
     ),
     counted AS (
         SELECT passage_id, collection_id, term.lexeme,
@@ -51,11 +54,24 @@ def sync_study(study: Study) -> None:
         lock_study(study.pk)
         plain_sentences.sync(study.pk)
         _cut_sentences(study.pk)
-        _sync_vectors(study.pk)
-        _sync_terms(study.pk)
+        PassageVector.objects.filter(passage__study=study).exclude(content_hash=F("passage__content_hash")).delete()
+        _mark_vectors([study.pk])
+        _sync_terms([study.pk])
         study_texts.sync([study.pk])
         # Retry passages that could not be indexed: the curator may have corrected them.
         Passage.with_plain.filter(study=study, index_attempts__gt=0).update(index_attempts=0, index_error="")
+
+
+def sync_states(study_pks: Collection[int]) -> None:
+    """Update what depends on the status, notice and collection of studies whose texts have not changed."""
+    pks = sorted(study_pks)
+    if not pks:
+        return
+    with transaction.atomic():
+        list(Study.objects.select_for_update(no_key=True).filter(pk__in=pks).order_by("study_id").values_list("pk"))
+        _mark_vectors(pks)
+        _sync_terms(pks)
+        study_texts.sync_states(pks)
 
 
 def lock_study(study_pk: int) -> Study | None:
@@ -91,9 +107,7 @@ def _cut_sentences(study_pk: int) -> None:
     )
 
 
-def _sync_vectors(study_pk: int) -> None:
-    vectors = PassageVector.objects.filter(passage__study=study_pk)
-    vectors.exclude(content_hash=F("passage__content_hash")).delete()
+def _mark_vectors(study_pks: Sequence[int]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -102,18 +116,19 @@ def _sync_vectors(study_pk: int) -> None:
             FROM (
                 SELECT p.id, s.collection_id,
                        (s.status = 'published' AND s.notice <> 'retracted' AND p.kind <> 'plain') AS searchable
-                FROM corpus_app_passage p JOIN corpus_app_study s ON s.id = p.study_id WHERE s.id = %s
+                FROM corpus_app_passage p JOIN corpus_app_study s ON s.id = p.study_id WHERE s.id = ANY(%s)
             ) present
             WHERE v.passage_id = present.id
               AND (v.searchable, v.collection_id) IS DISTINCT FROM (present.searchable, present.collection_id)
             """,
-            [study_pk],
+            [list(study_pks)],
         )
 
 
-def _sync_terms(study_pk: int) -> None:
-    """Rewrite all terms of a study: a search for the changed ones is slow until the planner has statistics."""
-    ids = list(Passage.objects.filter(study=study_pk).values_list("pk", flat=True))
+def _sync_terms(study_pks: Sequence[int]) -> None:
+    """Rewrite all terms of studies: a search for the changed ones is slow until the planner has statistics."""
+    ids = list(Passage.objects.filter(study__in=study_pks).values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM corpus_app_passageterm WHERE passage_id = ANY(%s)", [ids])
-        cursor.execute(PRESENT_TERMS + _WRITE_TERMS, {"study": study_pk, "heading_weight": HEADING_WEIGHT})
+        parameters: dict[str, Any] = {"studies": list(study_pks), "heading_weight": HEADING_WEIGHT}
+        cursor.execute(PRESENT_TERMS + _WRITE_TERMS, parameters)

@@ -79,7 +79,7 @@ def of_study(study: records.Study) -> tuple[Change, ...]:
 
 REVISIONS = (
     "revise_study", "revise_passage", "add_passage", "remove_passage", "set_findings", "add_finding", "revise_finding",
-    "delete_finding", "import_changes",
+    "delete_finding", "import_changes", "undo_import",
 )  # fmt: skip
 HIDDEN_FIELDS = frozenset(
     {

@@ -23,6 +23,7 @@ from corpus_app.sources.drafts import (
     PassageDraft,
     Problem,
     RelationDraft,
+    SheetRow,
     StudyDraft,
     Unreadable,
     Vocabulary,
@@ -53,6 +54,7 @@ from corpus_app.sources.layout import CONCEPTS, LEXICON, MASTER, RECORDS, STUDIE
 from corpus_app.sources.lexicon import read_lexica
 from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
+from corpus_app.sources.sheets import to_sheet
 from corpus_app.sources.studies import study_from
 from corpus_app.sources.values import doi_fault, pmid_fault, text_fault, url_fault
 from corpus_app.sources.vocabulary import vocabulary_from
@@ -86,6 +88,7 @@ __all__ = [
     "Refused",
     "RelationDraft",
     "Sameness",
+    "SheetRow",
     "Source",
     "StudyDraft",
     "Unreadable",
@@ -119,6 +122,7 @@ __all__ = [
     "to_csl_json",
     "to_csv",
     "to_ris",
+    "to_sheet",
     "url_fault",
     "vocabulary_from",
     "with_collection",

@@ -219,6 +219,29 @@ class NoticeDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class SheetRow:
+    """A row of an exported spreadsheet that comes back, cell by cell."""
+
+    study_id: str
+    version: int | None
+    """The study's version when it was exported; None where the row does not say."""
+    cells: Mapping[str, str]
+    """The text of each column that the file has."""
+    is_lossy: bool = False
+    """Whether the file's encoding lacks characters that the study may have."""
+    origin: str = field(default="", compare=False)
+    line: int | None = field(default=None, compare=False)
+
+    def problem(self, column: str, reason: str, weight: Weight = Weight.DROPPED) -> Problem:
+        return Problem(self.origin, self.line, column, reason, weight)
+
+    def twin_problem(self, first: SheetRow) -> Problem:
+        """Return the problem of a second row of a study."""
+        reason = f"{self.study_id} has a row already, line {first.line}; this one was left out."
+        return self.problem("study_id", reason, Weight.BROKEN)
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionDraft:
     slug: str
     name: str

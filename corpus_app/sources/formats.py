@@ -7,10 +7,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from corpus_app.sources import archives, beir_folder, bibtex, endnote, jats, pubmed, tables, tagged
+from corpus_app.sources import archives, beir_folder, bibtex, endnote, jats, pubmed, sheets, tables, tagged
 from corpus_app.sources.bibliography import Intake
 from corpus_app.sources.bibliography import Item as DraftItem
-from corpus_app.sources.drafts import AddedPassages, Known, NoticeDraft, Problem, StudyDraft, Unreadable, Weight
+from corpus_app.sources.drafts import (
+    AddedPassages,
+    Known,
+    NoticeDraft,
+    Problem,
+    SheetRow,
+    StudyDraft,
+    Unreadable,
+    Weight,
+)
 from corpus_app.sources.duplicates import find_conflict, known_of
 from corpus_app.sources.files import Refused
 from corpus_app.sources.intake import Source, encoding_of
@@ -18,7 +27,7 @@ from corpus_app.sources.joining import EarlierRecord, join_records, joined_words
 from corpus_app.sources.layout import CONCEPTS, RECORDS
 from corpus_app.sources.values import listed
 
-Item = DraftItem | AddedPassages
+Item = DraftItem | AddedPassages | SheetRow
 
 MOST_BROKEN = 1_000  # broken records one after the other
 _HEAD_BYTES = 16_384
@@ -37,9 +46,10 @@ ENDNOTE = Reader("EndNote XML", endnote.items)
 PUBMED = Reader("PubMed XML", pubmed.items)
 JATS = Reader("JATS XML (PMC, PLOS, eLife)", jats.items)
 CSV = Reader("CSV of studies or passages", tables.csv_items)
+SHEET = Reader("CSV exported here to be mended", sheets.items)
 JSON = Reader("JSON of studies or passages", tables.json_items)
 BEIR = Reader("BEIR documents", beir_folder.items)
-READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, JSON, BEIR)
+READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, SHEET, JSON, BEIR)
 FORMAT_NAMES = f"{', '.join(reader.name for reader in READERS)}, or a zip of these"
 """The formats as people who choose a file are told."""
 
@@ -59,6 +69,7 @@ class ReadResult:
     passages: tuple[AddedPassages, ...]
     notices: tuple[NoticeDraft, ...]
     problems: tuple[Problem, ...]
+    rows: tuple[SheetRow, ...] = ()
 
     @property
     def broken(self) -> int:
@@ -92,6 +103,7 @@ def detect(source: Source) -> Reader:
         (tagged.is_nbib, NBIB),
         (tagged.is_ris, RIS),
         (bibtex.is_bibtex, BIBTEX),
+        (sheets.is_sheet, SHEET),
         (tables.is_csv, CSV),
     ):
         if is_format(text):
@@ -171,6 +183,7 @@ def collect_items(name: str, items: Iterable[Item], *, known: Known | None = Non
     passages: list[AddedPassages] = []
     notices: list[NoticeDraft] = []
     problems: list[Problem] = []
+    rows: dict[str, SheetRow] = {}
     for item in items:
         match item:
             case Problem():
@@ -179,6 +192,11 @@ def collect_items(name: str, items: Iterable[Item], *, known: Known | None = Non
                 notices.append(item)
             case AddedPassages():
                 passages.append(item)
+            case SheetRow():
+                if first := rows.get(item.study_id):
+                    problems.append(item.twin_problem(first))
+                else:
+                    rows[item.study_id] = item
             case StudyDraft():
                 if earlier := collector.find_earlier(item):
                     place = next(at for at, one in enumerate(studies) if one.study_id == earlier.study_id)
@@ -188,7 +206,7 @@ def collect_items(name: str, items: Iterable[Item], *, known: Known | None = Non
                 found = collector.problems_of(item)
                 problems += found
                 studies += [item] if not found else []
-    return ReadResult(name, tuple(studies), tuple(passages), tuple(notices), tuple(problems))
+    return ReadResult(name, tuple(studies), tuple(passages), tuple(notices), tuple(problems), tuple(rows.values()))
 
 
 class Collector:

@@ -130,7 +130,7 @@ def encoding_of(source: Source) -> Encoding:
             return Encoding("utf-8-sig")
         wrong = "says that it is UTF-8 and is not" if codec else "is not UTF-8"
         return _guessed(source, f"{wrong} ({fault[1]}, line {fault[0]})")
-    if fault is None and not _is_ascii(source):
+    if fault is None and not is_ascii(source):
         return Encoding("utf-8-sig", f"says that it is {named}, but it is UTF-8, and was read so.")
     _check(source, codec)
     return Encoding(codec)
@@ -184,7 +184,8 @@ def _fault(source: Source, codec: str) -> tuple[int, str] | None:
                 return None
 
 
-def _is_ascii(source: Source) -> bool:
+def is_ascii(source: Source) -> bool:
+    """Return whether a file holds nothing but ASCII, not even a byte order mark."""
     with source.open() as stream:
         return all(block.isascii() for block in iter(lambda: stream.read(_CHUNK), b""))
 

@@ -26,6 +26,7 @@ from corpus_app.sources.drafts import (
     NoticeDraft,
     PassageDraft,
     Problem,
+    SheetRow,
     StudyDraft,
     Weight,
 )
@@ -41,7 +42,7 @@ _CHOICES = {
 _TUPLES = ("authors", "concepts", "derived_numbers", "empty_keys", "labels")
 
 
-def values_of(draft: StudyDraft | AddedPassages | NoticeDraft | Problem) -> dict[str, Any]:
+def values_of(draft: StudyDraft | AddedPassages | NoticeDraft | SheetRow | Problem) -> dict[str, Any]:
     return asdict(draft)
 
 
@@ -65,6 +66,10 @@ def added_passages(values: Mapping[str, Any]) -> AddedPassages:
 
 def notice_draft(values: Mapping[str, Any]) -> NoticeDraft:
     return NoticeDraft(**{**values, "notice": Notice(values["notice"])})
+
+
+def sheet_row(values: Mapping[str, Any]) -> SheetRow:
+    return SheetRow(**values)
 
 
 def problem_of(values: Mapping[str, Any]) -> Problem:

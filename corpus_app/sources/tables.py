@@ -106,7 +106,7 @@ def is_csv(head: str) -> bool:
 def csv_items(source: Source, intake: Intake) -> Iterator[Item | AddedPassages]:
     encoding = encoding_of(source)
     yield from encoding_note(source, encoding)
-    rows = _rows(source, encoding)
+    rows = csv_rows(source, encoding)
     header_line, header = next(rows, (1, []))
     names = _header(header, header_line)
     if unknown := [cell for cell, name in zip(header, names, strict=True) if not name and cell.strip()]:
@@ -141,7 +141,7 @@ def _best(header: list[str], names: list[str], name: str) -> int:
     return min(places, key=lambda index: (order.index(_alias(header[index])) if name else 0, index))
 
 
-def _rows(source: Source, encoding: Encoding) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(source: Source, encoding: Encoding) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and cells of each row that is not blank."""
     lines = lines_of(source, encoding)
     first = next(lines, (1, ""))

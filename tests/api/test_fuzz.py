@@ -25,7 +25,7 @@ from schemathesis import Case, GenerationMode, checks
 from schemathesis.core.failures import FailureGroup
 from schemathesis.core.transport import Response
 
-from corpus_app.curation import jobs
+from corpus_app.curation import bulk, jobs
 from corpus_app.models import ImportItem, Passage
 from inform_site.clients.keys import Made
 from inform_site.clients.limits import Limits
@@ -67,10 +67,12 @@ def known(library: tuple[str, ...]) -> Known:
     imports = [jobs.create_job(RIS.encode(), file_name="refs.ris", by=None) for _ in range(2)]
     while job := jobs.find_work():
         jobs.run_job(job)
+    edit = bulk.preview_new([*library], {"labels": {"add": ["x"]}}, by=None)
     return {
         "answer_id": [answer.pk], "parent": [answer.pk], "request_id": [answered["request_id"]],
         "study_id": [*library, DRAFT], "passage_id": [str(row.pk) for row in Passage.objects.order_by("pk")],
         "concept_id": ["training-volume", "sauna"], "import_id": [str(job.pk) for job in imports],
+        "bulk_edit_id": [str(edit.pk)], "studies": [[*library, DRAFT]], "reason": ["why"],
         "gap_id": [str(gap.pk)], "run_id": [str(run.pk)], "If-Match": ['"1"', '"2"', f'"{gaps.version_of(gap)}"'],
         "If-None-Match": ["*"], "Idempotency-Key": ["a-key"], "Last-Event-ID": [f"{answer.request_id.hex}.1.1"],
         "collection": ["training"], "question": [ASKED], "query": [ASKED], "q": ["protein", ASKED],

@@ -74,7 +74,9 @@ DESK = {  # to read and to write
     "GET studies/{study_id}/history, GET passages/{passage_id}, PATCH passages/{passage_id}, DELETE passages/{passage_id}, "
     "GET imports, POST imports, POST imports/look-up, GET imports/{import_id}, GET imports/{import_id}/items, "
     "GET imports/{import_id}/problems, GET imports/{import_id}/report, POST imports/{import_id}/confirm, "
-    "POST imports/{import_id}/leave, GET gaps, GET gaps/{gap_id}, PATCH gaps/{gap_id}",
+    "POST imports/{import_id}/leave, POST imports/{import_id}/undo, GET bulk-edits, POST bulk-edits, "
+    "GET bulk-edits/{bulk_edit_id}, GET bulk-edits/{bulk_edit_id}/items, POST bulk-edits/{bulk_edit_id}/confirm, "
+    "POST bulk-edits/{bulk_edit_id}/cancel, POST bulk-edits/{bulk_edit_id}/undo, GET gaps, GET gaps/{gap_id}, PATCH gaps/{gap_id}",
     (
         LOOKS_AT_RUNS,
         RUNS,

@@ -20,7 +20,7 @@ from playwright.sync_api import Page, Route
 
 from corpus_app import curation
 from corpus_app.appraisal import CertaintyLevel
-from corpus_app.curation import jobs
+from corpus_app.curation import bulk, jobs
 from corpus_app.models import Concept, CorpusEvent, Finding, ImportItem, ImportJob, Passage, Study
 from corpus_app.sources import CertaintyDraft
 from inform_site import errors
@@ -367,6 +367,20 @@ def _ended_import() -> int:
 
 
 @cache
+def _bulk_edit(state: str) -> int:
+    """A bulk edit that waits for what to change, is previewed, or has ended."""
+    studies = [make_study(title=words.title, status="draft", labels=["old"]).study_id for _ in range(3)]
+    edit = bulk.choose([*studies, "T-GONE"], by=None, by_name="a test")
+    if state != "chosen":
+        changes = {"labels": {"add": [words.file_name[:90]]}, "design": "cohort_study"}
+        bulk.preview(edit, changes, reason=words.comment, by=None)
+    if state == "done":
+        bulk.confirm(edit, by=None)
+        bulk.run_job(edit)
+    return edit.pk
+
+
+@cache
 def _answer() -> str:
     return str(asking.ask(question=SETS)["id"])
 
@@ -502,6 +516,10 @@ DESK: dict[str, Place] = {
     "encoder": _desk("corpus_app_encoder"),
     "imports": _desk("corpus_app_importjob_changelist", holding=_read_import),
     "bring in": _desk("corpus_app_importjob_add"),
+    "bulk edits": _desk("corpus_app_bulkedit_changelist", holding=lambda: _bulk_edit("done")),
+    "bulk edit to fill in": _desk("corpus_app_bulkedit_change", lambda: _bulk_edit("chosen")),
+    "bulk edit previewed": _desk("corpus_app_bulkedit_change", lambda: _bulk_edit("previewed")),
+    "bulk edit that ended": _desk("corpus_app_bulkedit_change", lambda: _bulk_edit("done")),
     "import to choose from": _desk("corpus_app_importjob_change", _read_import),
     "import that ended": _desk("corpus_app_importjob_change", _ended_import),
     "passages": _desk("corpus_app_passage_changelist", holding=_worked_on),

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation
-from corpus_app.curation import jobs
+from corpus_app.curation import bulk, jobs
 from corpus_app.models import CorpusEvent, CorpusVersion, Study, StudyComment
 from corpus_app.roles import ADMINISTRATORS, CURATORS, READERS, REVIEWERS, ROLES
 from tests.builders import make_concept, make_curator, make_study, make_superuser
@@ -188,8 +188,8 @@ ADDED = """
 """.split()
 LISTED = """
     corpus_app_study corpus_app_passage corpus_app_conceptrelation corpus_app_collection corpus_app_corpusevent
-    corpus_app_importjob qa_app_safetyreply qa_app_answer qa_app_feedback qa_app_gap qa_app_goldenquestion
-    qa_app_evaluationrun qa_app_proposal
+    corpus_app_importjob corpus_app_bulkedit qa_app_safetyreply qa_app_answer qa_app_feedback qa_app_gap
+    qa_app_goldenquestion qa_app_evaluationrun qa_app_proposal
 """.split()
 
 
@@ -200,6 +200,7 @@ def pages(draft: Study) -> dict[str, tuple[str, dict[str, Any], frozenset[str]]]
     twin = make_study(study_id="T-TWIN", status="draft").study_id
     passage = draft.passages.get().pk
     job = jobs.create_job(b"10.1000/x", file_name="x", by=None, by_name="x", way="lookup").pk
+    edit = bulk.choose([draft.study_id], by=None, by_name="x").pk
     state = {"ids": draft.pk, "reason": "why", "notice": "corrected"}
     waiver = {"verb": "waive", "passage": passage, "reason": "x"}
     rows: dict[str, tuple[list[Any], dict[str, Any], frozenset[str]]] = {
@@ -226,6 +227,8 @@ def pages(draft: Study) -> dict[str, tuple[str, dict[str, Any], frozenset[str]]]
         "corpus_app_importjob_change confirmed": ([job], {"verb": "confirm"}, curators),
         "corpus_app_importjob_report": ([job], {}, everyone),
         "corpus_app_importjob_file": ([job], {}, everyone),
+        "corpus_app_bulkedit_change": ([edit], {}, everyone),
+        "corpus_app_bulkedit_change posted": ([edit], {"verb": "cancel"}, curators),
         "corpus_app_encoder": ([], {}, administrators),
         "corpus_app_encoder posted": ([], {"do": "again"}, administrators),
         "qa_app_goldenquestion_import": ([], {}, curators),

@@ -20,7 +20,7 @@ from corpus_app.api import parameters
 from corpus_app.api.desk.bodies import Body
 from corpus_app.api.resources import GenericAPIView
 from corpus_app.api.shapes import Shape
-from corpus_app.curation import jobs
+from corpus_app.curation import acts
 from corpus_app.models import Study
 
 TAG = ["Desk"]
@@ -121,7 +121,7 @@ _PROBLEMS: Mapping[type[Exception], Callable[[Any], Exception]] = {
     ),
     curation.NotAllowed: lambda error: NotPermitted(str(error)),
     curation.BrokenText: lambda error: NotPossible(str(error), [_fault(fault) for fault in error.faults]),
-    jobs.NotReady: lambda error: Conflict("This import has gone on in the meantime: read it again."),
+    acts.NotReady: lambda error: Conflict("This has gone on in the meantime: read it again."),
     curation.CurationError: lambda error: NotPossible(str(error)),
     DjangoValidationError: lambda error: exceptions.ValidationError(_by_field(error)),
     IntegrityError: lambda error: Conflict(CLASH),

@@ -12,6 +12,7 @@ from rest_framework.fields import ListField
 
 from corpus_app import appraisal, curation, records
 from corpus_app.appraisal import Effect, bias_from_json, bias_to_json
+from corpus_app.curation import changing
 from corpus_app.models import Collection, Concept
 from corpus_app.sources import CertaintyDraft, FindingDraft
 
@@ -376,6 +377,33 @@ class ConfirmBody(Body):
 
     def validate_collection(self, slug: str) -> str:
         return _existing_collection(slug).pk if slug else ""
+
+
+class ListChange(Body):
+    """The entries to add and remove, or all entries to set."""
+
+    add = ListField(child=Text(max_length=records.LABEL_LETTERS), max_length=MAX_ITEMS, required=False)
+    remove = ListField(child=Text(max_length=records.LABEL_LETTERS), max_length=MAX_ITEMS, required=False)
+    set = ListField(child=Text(max_length=records.LABEL_LETTERS), max_length=MAX_ITEMS, required=False)
+
+
+class BulkChanges(Body):
+    """What changes in all of the studies; fields that are left out stay. A status is changed alone."""
+
+    collection = Text(required=False, help_text="Slug of a collection.")
+    design = Choice(records.Design, required=False)
+    peer_reviewed = Truth(required=False)
+    assignee = Text(required=False, allow_blank=True, help_text="Name of a curator; empty: nobody.")
+    notice = Choice(records.Notice, required=False, help_text="Takes a reason.")
+    concepts = ListChange(required=False)
+    labels = ListChange(required=False)
+    status = serializers.ChoiceField(choices=sorted(changing.VERBS), required=False)
+
+
+class BulkEditBody(Body):
+    studies = ListField(child=Text(max_length=40), max_length=20_000, min_length=1, help_text="Ids of the studies.")
+    changes = BulkChanges()
+    reason = Text(required=False, allow_blank=True, max_length=2_000, help_text="Kept in the history.")
 
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTime
 from corpus_app import records
 from corpus_app.api.shapes import BiasAssessment, EffectSize, Shape, choice, texts
 from corpus_app.appraisal import CertaintyLevel
-from corpus_app.models import ImportItem, ImportJob, Passage, Study
+from corpus_app.models import BulkEdit, BulkEditItem, ImportItem, ImportJob, Passage, Study
 from corpus_app.sources import Weight
 
 
@@ -189,10 +189,44 @@ class Import(ListedImport):
         return str(job.report.get("not_published", ""))
 
 
+class DeskBulkEdit(Shape):
+    bulk_edit_id = IntegerField(source="pk")
+    title = CharField(source="*", help_text="As the history names it.")
+    asked_by = CharField(source="asked_by_name")
+    asked_at = DateTimeField()
+    status = ChoiceField(
+        choices=BulkEdit.Status.values,
+        help_text="`previewed` waits to be confirmed; `done`, `cancelled` and `failed` have ended.",
+    )
+    done = IntegerField(help_text="How far it is.")
+    total = IntegerField()
+    changes = Detail(help_text="What changes, by field.")
+    reason = CharField()
+    undoes = IntegerField(source="undoes_id", allow_null=True, help_text="Id of the bulk edit that it undoes.")
+    undoes_import = IntegerField(
+        source="undoes_import_id", allow_null=True, help_text="Id of the import that it undoes."
+    )
+    finished_at = DateTimeField(allow_null=True)
+    error = CharField(help_text="Why it failed.")
+    outcomes = serializers.SerializerMethodField(help_text="What came of the studies, once they are reached.")
+
+    @extend_schema_field(Counts)
+    def get_outcomes(self, edit: BulkEdit) -> dict[str, int]:
+        return dict(edit.report.get("outcomes", {}))
+
+
 class Changed(Shape):
     field = CharField()
     before = CharField()
     after = CharField()
+
+
+class DeskBulkEditItem(Shape):
+    study_id = CharField(source="study_key")
+    differences = Changed(many=True, help_text="Before it is confirmed: what would change.")
+    refusal = CharField(help_text="Before it is confirmed: why the study would stay as it is; else empty.")
+    outcome = ChoiceField(choices=["", *BulkEditItem.Outcome.values])
+    outcome_reason = CharField()
 
 
 class FileProblem(Shape):

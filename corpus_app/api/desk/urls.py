@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from corpus_app.api.desk import certainties, imports, passages, studies
+from corpus_app.api.desk import bulk, certainties, imports, passages, studies
 
 urlpatterns = [
     path("studies", studies.StudiesView.as_view(), name="api_desk_studies"),
@@ -28,4 +28,11 @@ urlpatterns = [
     path("imports/<str:import_id>/confirm", imports.ConfirmView.as_view(), name="api_desk_confirm_import"),
     path("imports/<str:import_id>/leave", imports.LeaveView.as_view(), name="api_desk_leave_import"),
     path("imports/<str:import_id>/report", imports.ReportView.as_view(), name="api_desk_import_report"),
+    path("imports/<str:import_id>/undo", bulk.UndoImportView.as_view(), name="api_desk_undo_import"),
+    path("bulk-edits", bulk.BulkEditsView.as_view(), name="api_desk_bulk_edits"),
+    path("bulk-edits/<str:bulk_edit_id>", bulk.BulkEditView.as_view(), name="api_desk_bulk_edit"),
+    path("bulk-edits/<str:bulk_edit_id>/items", bulk.BulkItemsView.as_view(), name="api_desk_bulk_edit_items"),
+    path("bulk-edits/<str:bulk_edit_id>/confirm", bulk.ConfirmBulkView.as_view(), name="api_desk_confirm_bulk_edit"),
+    path("bulk-edits/<str:bulk_edit_id>/cancel", bulk.CancelBulkView.as_view(), name="api_desk_cancel_bulk_edit"),
+    path("bulk-edits/<str:bulk_edit_id>/undo", bulk.UndoBulkView.as_view(), name="api_desk_undo_bulk_edit"),
 ]

@@ -202,9 +202,8 @@ def _is_corpus_folder(path: Path) -> bool:
         return False
     with path.open("rb") as stream:
         first = stream.readline(10_000)
-    return path.name == sources.MASTER or {b"study_id", b"collection"} <= {
-        cell.strip(b' "\r\n\xef\xbb\xbf') for cell in first.split(b",")
-    }
+    cells = {cell.strip(b' "\r\n\xef\xbb\xbf') for cell in first.split(b",")}
+    return path.name == sources.MASTER or ({b"study_id", b"collection"} <= cells and b"version" not in cells)
 
 
 def _user(name: str) -> User:

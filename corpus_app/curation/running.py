@@ -1,0 +1,110 @@
+"""Background jobs: run by one process at a time, in turns, with progress in the job's row.
+
+A job stores each step's outcome in the transaction of the step, so that a killed worker can be replaced at any moment
+and nothing is done twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Generic, TypeVar
+
+from django.db import Error, InterfaceError, OperationalError, connection
+from django.utils import timezone
+
+from corpus_app.curation.acts import NotReady
+from corpus_app.models import Job
+
+PROGRESS_SECONDS = 0.5  # least time between two progress updates
+
+J = TypeVar("J", bound=Job)
+
+
+class Ended(Exception):
+    """The job was cancelled while it was running."""
+
+
+@contextmanager
+def job_lock(key: int) -> Iterator[bool]:
+    """Try to take the advisory lock of a kind of jobs and yield whether it was free.
+
+    The lock ends with the connection, so a killed process blocks nobody.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
+        is_acquired = bool(cursor.fetchone()[0])
+    try:
+        yield is_acquired
+    finally:
+        if is_acquired:
+            with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+
+
+class JobRun(Generic[J]):
+    """One turn of a job: its clock, its progress, and its failure."""
+
+    expected: tuple[type[Exception], ...] = ()
+    """Exceptions that end the job with their message and are not raised again."""
+
+    def __init__(self, job: J, seconds: float | None = None, on_progress: Callable[[J], None] | None = None) -> None:
+        self.job = job
+        self._seconds = seconds
+        self._deadline: float | None = None
+        self._on_progress = on_progress
+        self._reported_at = 0.0
+        self._first: tuple[float, int] | None = None
+        """The time and the number done at the first progress of this turn."""
+
+    def run(self, work: Callable[[], bool]) -> bool:
+        """Do the work and return whether the job has ended.
+
+        An unexpected exception marks the job as failed and is raised again.
+        """
+        try:
+            return work()
+        except (OperationalError, InterfaceError):
+            raise  # the database is gone; the next worker continues the job
+        except (Ended, NotReady):
+            return True
+        except self.expected as error:
+            self._fail(str(error))
+            return True
+        except Exception as error:
+            self._fail(f"{type(error).__name__}: {error}")
+            raise
+
+    def set(self, **values: Any) -> None:
+        """Store values of the job. Raises Ended when somebody has cancelled it."""
+        rows = type(self.job)._default_manager.filter(pk=self.job.pk, status=self.job.status)  # type: ignore[attr-defined]
+        if not rows.update(**values):
+            raise Ended
+        for name, value in values.items():
+            setattr(self.job, name, value)
+
+    def start_clock(self) -> None:
+        """Start the time limit once the work is prepared, so that every turn makes progress."""
+        self._deadline = None if self._seconds is None else time.monotonic() + self._seconds
+
+    def is_over(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def report_progress(self, *, done: int, total: int, at_once: bool = False) -> None:
+        now = time.monotonic()
+        if self._first is None:
+            self._first = (now, done)
+        if not at_once and now - self._reported_at < PROGRESS_SECONDS:
+            return
+        self._reported_at = now
+        started_at, at_first = self._first
+        if now > started_at and done > at_first:
+            self.job.report = self.job.report | {"rate": round((done - at_first) / (now - started_at), 1)}
+        self.set(done=done, total=total, beat_at=timezone.now(), report=self.job.report)
+        if self._on_progress:
+            self._on_progress(self.job)
+
+    def _fail(self, words: str) -> None:
+        with suppress(Ended):
+            self.set(status="failed", error=words[:2_000], finished_at=timezone.now())
