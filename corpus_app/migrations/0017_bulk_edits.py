@@ -21,12 +21,12 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='importitem',
             name='effect',
-            field=models.CharField(choices=[('new', 'new'), ('changes', 'changes'), ('same', 'same'), ('duplicate', 'duplicate'), ('alike', 'alike'), ('conflict', 'changed here since'), ('unmatched', 'for no study here')], max_length=10),
+            field=models.CharField(choices=[('new', 'new'), ('changes', 'changes'), ('joins', 'joins'), ('same', 'same'), ('duplicate', 'duplicate'), ('alike', 'alike'), ('conflict', 'changed here since'), ('unmatched', 'for no study here'), ('not_found', 'not found'), ('failed', 'failed')], max_length=10),
         ),
         migrations.AlterField(
             model_name='importitem',
             name='kind',
-            field=models.CharField(choices=[('study', 'study'), ('passages', 'passages'), ('notice', 'notice'), ('row', 'row of a spreadsheet')], max_length=10),
+            field=models.CharField(choices=[('study', 'study'), ('passages', 'passages'), ('notice', 'notice'), ('identifier', 'identifier'), ('row', 'row of a spreadsheet')], max_length=10),
         ),
         migrations.CreateModel(
             name='BulkEdit',
