@@ -470,6 +470,7 @@ KEY_QUOTAS = {
 # --- Safety ---------------------------------------------------------------------------------------------------------
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024  # the largest form is a study with its passages
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 3_000  # of the same form: 8 for each passage, 17 for each finding
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
