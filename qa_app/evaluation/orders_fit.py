@@ -27,7 +27,7 @@ ORDER_WEIGHT = 5.0
 """Of an order beside a sentence of prose, which there are hundreds of times as many of."""
 COMMONEST = 50
 """Times that rows with the same features count at most."""
-FALSE_ALARM_BUDGET = 7e-5
+FALSE_ALARM_BUDGET = 3e-5
 """Share of article sentences, cross-validated, that may be taken for orders."""
 DIGITS = 3
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z])")
