@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from common.dois import normal_doi
 from corpus_app import curation, sources
 from corpus_app.appraisal import RiskOfBias
 from corpus_app.curation import effects, importing
@@ -139,7 +140,8 @@ def _offers(item: ImportItem, study: Study) -> Iterator[FieldOffer]:
     present, draft = curation.draft_of(study), serialization.study_draft(item.draft)
     joined = effects.join(present, draft)
     for name, ours, theirs in sources.differences(joined, draft):
-        if name in effects.OFFERED and theirs and theirs != "other":
+        is_spelling = name == "doi" and normal_doi(ours or "") == normal_doi(theirs or "")
+        if name in effects.OFFERED and theirs and theirs != "other" and not is_spelling:
             yield FieldOffer(name, _words(ours), _words(theirs), name in item.taken)
 
 
