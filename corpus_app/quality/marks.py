@@ -153,7 +153,8 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
         (rf"{_P_BEFORE}\s{{0,2}}(?P<sign>¼)\s{{0,2}}0?[.,·]\d", "="),
         (rf"{_P_BEFORE}\s{{1,2}}(?P<sign>5)\s{{1,2}}0?[.,·]\d", "="),
         (
-            rf"{_P_BEFORE}\s{{0,2}}(?P<sign>{_ODD}(?=\s)|(?<=\s){_ODD}(?=0?[.,·]\d)|[!?#$%^&@`|_½¾Æ¿¡]|[,;.]\s|(?<=\s):\s|/)"
+            rf"{_P_BEFORE}\s{{0,2}}(?P<sign>{_ODD}(?=\s)|(?<=\s){_ODD}(?=0?[.,·]\d)"
+            r"|[!?#$%^&@`|_½¾Æ¿¡]|[,;.]\s|(?<=\s):\s|/)"
             r"\s{0,2}0?[.,·]\d",
             None,
         ),

@@ -36,7 +36,8 @@ _BETWEEN = re.compile(
 )
 """Marks between identifiers; a comma or semicolon within a DOI is none."""
 _PMC = re.compile(
-    r"(?:https?://(?:www\.ncbi\.nlm\.nih\.gov/pmc|pmc\.ncbi\.nlm\.nih\.gov)/articles/)?(?:pmcid:)?PMC(\d{1,9})(?:\.\d+)?/?",
+    r"(?:https?://(?:www\.ncbi\.nlm\.nih\.gov/pmc|pmc\.ncbi\.nlm\.nih\.gov)/articles/)?"
+    r"(?:pmcid:)?PMC(\d{1,9})(?:\.\d+)?/?",
     re.IGNORECASE,
 )
 _PMID = re.compile(
