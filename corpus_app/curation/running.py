@@ -78,8 +78,8 @@ class JobRun(Generic[J]):
 
     def set(self, **values: Any) -> None:
         """Store values of the job. Raises Ended when somebody has cancelled it."""
-        manager: Any = type(self.job)._default_manager  # type: ignore[attr-defined]
-        rows = manager.filter(pk=self.job.pk, status=self.job.status)
+        manager: Any = type(self.job)._default_manager
+        rows = manager.filter(pk=self.job.pk, status=self.job.status)  # type: ignore[attr-defined]
         if not rows.update(**values):
             raise Ended
         for name, value in values.items():

@@ -152,7 +152,7 @@ def _without_marks(texts: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     numbers = {int(number) for match in found for number in re.findall(r"\d+", match["numbers"])}
     if not {1, 2} <= numbers or 0 in numbers:
         return list(texts), ()
-    bare = [_without_marks(text) for text in texts]
+    bare = [_drop_marks(text) for text in texts]
     return bare, tuple(dict.fromkeys(match[0].strip() for match in found))
 
 
@@ -161,5 +161,5 @@ def _is_mark(text: str, match: re.Match[str]) -> bool:
     return not _MEASURED.search(before) and not (re.search(r"\D", match["numbers"]) and re.search(r"\d", before[-14:]))
 
 
-def _without_marks(text: str) -> str:
+def _drop_marks(text: str) -> str:
     return _BRACKETED.sub(lambda match: "" if _is_mark(text, match) else match[0], text)
