@@ -82,11 +82,14 @@ class OrderLexicon:
 
 @dataclass(frozen=True, slots=True)
 class OrderModel:
-    """The weights of the features, and the chance from which a sentence counts as an order."""
+    """The weights of the features, and the chances from which a sentence counts as an order."""
 
     intercept: float
     weights: Mapping[str, float]
     threshold: float
+    """Not to be quoted or sent to a model, which costs little."""
+    blocking_threshold: float
+    """Not to be published before a person decides."""
 
     def chance(self, found: Collection[str]) -> float:
         """Return the chance, 0 to 1, that a sentence with these features gives an order to a machine; 0 without any."""
@@ -96,17 +99,23 @@ class OrderModel:
         return 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
 
 
-def gives_orders(sentence: str) -> bool:
-    """Tell whether a sentence, or a mark-up within it, gives an order to a machine instead of reporting something."""
+def gives_orders(sentence: str, *, blocks: bool = False) -> bool:
+    """Tell whether a sentence, or a mark-up within it, gives an order to a machine instead of reporting something.
+
+    With `blocks`, only if it is sure enough to stop a publication.
+    """
+    least = model().blocking_threshold if blocks else model().threshold
+    if _MARKS["alphabets"].search(visible(sentence)):
+        return True  # a word of two alphabets passes for another one
     marks = (word for word in sentence.split() if word[0] in "<[")  # no full stop parts them from the sentence after
-    return any(model().chance(features(part)) >= model().threshold for part in (sentence, *marks))
+    return any(model().chance(features(part)) >= least for part in (sentence, *marks))
 
 
 @cache  # read once a process
 def model() -> OrderModel:
     """Return the fitted model."""
     stored = json.loads(MODEL.read_text("utf-8"))
-    return OrderModel(stored["intercept"], stored["weights"], stored["threshold"])
+    return OrderModel(stored["intercept"], stored["weights"], stored["threshold"], stored["blocking_threshold"])
 
 
 def visible(text: str) -> str:
@@ -153,7 +162,7 @@ def _concepts(text: str) -> tuple[set[str], set[str], str, str]:
     found = {concept for concepts in by_word.values() for concept in concepts} - _JOINTS
     if language not in lexicon.positional:
         return found, found, "opens free", language
-    begins = _clause_starts(folded)
+    begins = _clause_starts(folded) | _capitalised(text, folded)
     for at in sorted(by_word):
         if at in begins and by_word[at] & _BEFORE_ORDERS:
             begins.add(at + 1)
@@ -238,6 +247,14 @@ def _clause_starts(folded: str) -> set[int]:
             starts.add(at)
         before = match.end()
     return starts
+
+
+def _capitalised(text: str, folded: str) -> set[int]:
+    """Return the numbers of the words with a capital letter: there a sentence may begin whose full stop is missing."""
+    words = _WORD.findall(text)
+    if len(words) != len(_WORD.findall(folded)):
+        return set()
+    return {at for at, word in enumerate(words) if word.istitle()}
 
 
 def _decoded(match: re.Match[str]) -> str:

@@ -107,7 +107,7 @@ PAGES_APART = (
 def samples(answer: str, drafts: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
     """What stands in an address, of drafts and of what is public."""
     public = Passage.objects.filter(study__status="published").values_list("pk", flat=True)[:1]
-    return dict.fromkeys(("index", "import_id", "gap_id", "run_id"), ("1",)) | {
+    return dict.fromkeys(("index", "import_id", "bulk_edit_id", "gap_id", "run_id"), ("1",)) | {
         "study_id": (*(f"zyxcanary-{n}" for n in range(3)), "T-SETS"),
         "concept_id": ("zyxcanary-concept", "training-volume"),
         "passage_id": (*map(str, drafts[:3]), *map(str, public)), "answer_id": (answer,),

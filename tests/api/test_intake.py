@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from corpus_app.api.desk.imports import ImportsView
 from corpus_app.models import ImportJob
 from inform_site import intake
 from inform_site.clients.keys import Made
@@ -62,7 +63,7 @@ REFUSED_BY_LENGTH = {
 
 
 def test_what_is_too_large_is_not_waited_for(address: str) -> None:
-    large = "Content-Length: 60000000", "Expect: 100-continue"
+    large = "Content-Length: 600000000", "Expect: 100-continue"
     for path, statuses in REFUSED_BY_LENGTH.items():
         with closing(Line(address, path, JSON, *large)) as line:
             assert line.status() in statuses
@@ -87,7 +88,10 @@ def test_no_file_is_read_before_its_key(address: str, make_key: Callable[..., Ma
     assert not ImportJob.objects.exists()
 
 
-def test_a_file_of_whoever_may_send_it_is_read_up_to_its_limit(address: str, make_key: Callable[..., Made]) -> None:
+def test_a_file_of_whoever_may_send_it_is_read_up_to_its_limit(
+    address: str, make_key: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ImportsView, "largest_body", 5_000_000)
     key = f"Authorization: Bearer {make_key('curate', owner=make_superuser()).secret}"
 
     with closing(Line(address, f"{IMPORTS}?name=a.ris", key, CHUNKED)) as line:
@@ -96,7 +100,7 @@ def test_a_file_of_whoever_may_send_it_is_read_up_to_its_limit(address: str, mak
         line.send(b"0\r\n\r\n")
         assert line.status() == 202
     with closing(Line(address, IMPORTS, key, CHUNKED)) as line:
-        for _ in range(51):
+        for _ in range(6):
             line.chunk(MEGABYTE)
         assert line.status() == 413
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from corpus_app import models
 from corpus_app.models import ConceptRelation, OutcomeCertainty, Passage, PassageVector
 from corpus_app.roles import DJANGO_ROLES, ROLES
-from tests.builders import make_concept, make_finding, make_passage, make_study
+from tests.builders import make_concept, make_curator, make_finding, make_passage, make_study
 
 pytestmark = pytest.mark.django_db
 EFFECT = {"effect_measure": "correlation", "effect_value": -0.3, "effect_lower": -0.5, "effect_upper": -0.1}
@@ -43,6 +43,8 @@ def breaches() -> dict[str, Callable[[], object]]:
     relation = ConceptRelation.objects.create(source=one, relation="affects", target=two)
     job = models.ImportJob.objects.create(asked_by_name="n", asked_at=timezone.now(), file_name="f", content=b"")
     now, home = timezone.now(), study.collection
+    edit = models.BulkEdit.objects.create(asked_by_name="n", asked_at=now)
+    owner = make_curator("owner")
     waiver = {"passage": passage, "kind": "operator", "words": "B", "words_hash": "h", "by_name": "n", "at": now}
     judged = {"intervention": one, "outcome": two, "level": "low", "reasons": "Few trials."}
     of_text = {"text": text, "study": study, "collection": home, "kind": text.kind}
@@ -108,6 +110,9 @@ def breaches() -> dict[str, Callable[[], object]]:
         "text_term_once_per_text": twice(models.StudyTextTerm, **of_text, lexeme="set", frequency=1, length=1),
         "waiver_once": twice(models.QualityWaiver, **waiver, reason="x"),
         "waiver_has_reason": make(models.QualityWaiver, **waiver, reason=""),
+        "distinct_studies_once": twice(models.DistinctStudies, first="S1", second="S2", by_name="n", at=now),
+        "zotero_library_once": twice(models.ZoteroLibrary, owner=owner, library="users/1", encrypted_key="k"),
+        "bulk_edit_item_once": twice(models.BulkEditItem, bulk_edit=edit, position=0, study_key="S1"),
         "import_item_once": twice(
             models.ImportItem, job=job, position=0, kind="study", study_key="S1", draft={}, effect="new"
         ),
