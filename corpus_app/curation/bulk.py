@@ -23,7 +23,7 @@ from corpus_app.curation import changing, undoing
 from corpus_app.curation.acts import Act, CurationError, NotReady, act, error_text, wake_indexing
 from corpus_app.curation.changing import Planned
 from corpus_app.curation.history import as_text
-from corpus_app.curation.running import JobRun, job_lock
+from corpus_app.curation.running import JobRun, job_lock, lock_job
 from corpus_app.models import BulkEdit, BulkEditItem, CorpusEvent, ImportJob, Study
 
 TASK = "corpus_app.tasks.carry_on_bulk_edits"
@@ -106,10 +106,7 @@ def cancel(edit: BulkEdit) -> None:
 
 
 def _lock(edit: BulkEdit, *statuses: str) -> BulkEdit:
-    stored = BulkEdit.objects.select_for_update(of=("self",)).filter(pk=edit.pk).first()
-    if stored is None or stored.status not in statuses:
-        raise NotReady("This has gone on in the meantime: look at its page again.")
-    return stored
+    return lock_job(BulkEdit.objects.filter(pk=edit.pk), *statuses)
 
 
 # --- Undoing

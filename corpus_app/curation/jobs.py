@@ -32,7 +32,7 @@ from corpus_app.curation.items import Options as Options
 from corpus_app.curation.items import options_of
 from corpus_app.curation.listed_lookups import ListedLookup, title_of
 from corpus_app.curation.reading import Reading
-from corpus_app.curation.running import JobRun, job_lock
+from corpus_app.curation.running import JobRun, job_lock, lock_job
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.sources import Intake, Item, Source, serialization
 from corpus_app.sources.bibliography import Record, items_of
@@ -166,10 +166,7 @@ def _outcomes(job: ImportJob) -> dict[str, int]:
 
 
 def _lock_job(job: ImportJob, *statuses: str) -> ImportJob:
-    stored = ImportJob.objects.select_for_update(of=("self",)).defer("content").filter(pk=job.pk).first()
-    if stored is None or stored.status not in statuses:
-        raise NotReady("This import has gone on in the meantime: look at its page again.")
-    return stored
+    return lock_job(ImportJob.objects.defer("content").filter(pk=job.pk), *statuses, what="This import")
 
 
 def prune(*, before: datetime) -> int:

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from corpus_app.curation import effects, lookup
-from corpus_app.curation.acts import NotReady
 from corpus_app.curation.lookup import Answer
+from corpus_app.curation.running import lock_job
 from corpus_app.models import ImportItem, ImportJob
 from corpus_app.sources import Intake, NoticeDraft, Problem, StudyDraft, Weight, serialization
 from corpus_app.sources.identifier_lists import MAX_IDENTIFIERS, Identifier, Scheme, identifiers_in, list_text
@@ -168,10 +168,7 @@ def ask_again(job: ImportJob) -> None:
 
 
 def _locked(job: ImportJob, statuses: Sequence[str], *ways: str) -> ImportJob:
-    stored = ImportJob.objects.select_for_update(of=("self",)).defer("content").filter(pk=job.pk).first()
-    if stored is None or stored.status not in statuses or stored.way not in ways:
-        raise NotReady("This import has gone on in the meantime: look at its page again.")
-    return stored
+    return lock_job(ImportJob.objects.defer("content").filter(pk=job.pk, way__in=ways), *statuses, what="This import")
 
 
 def title_of(identifiers: Sequence[Identifier]) -> str:

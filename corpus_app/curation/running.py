@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
 from django.db import Error, InterfaceError, OperationalError, connection
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from corpus_app.curation.acts import NotReady
@@ -41,6 +42,14 @@ def job_lock(key: int) -> Iterator[bool]:
         if is_acquired:
             with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+
+
+def lock_job(rows: QuerySet[J], *statuses: str, what: str = "This") -> J:
+    """Return the one job of these rows, its row locked. Raises NotReady when its status is none of these."""
+    stored = rows.select_for_update(of=("self",)).first()
+    if stored is None or stored.status not in statuses:  # type: ignore[attr-defined]
+        raise NotReady(f"{what} has gone on in the meantime: look at its page again.")
+    return stored
 
 
 class JobRun(Generic[J]):
