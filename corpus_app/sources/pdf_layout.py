@@ -106,8 +106,8 @@ def _running_heads(pages: Sequence[Sequence[Line]]) -> set[tuple[str, int]]:
     return {key for key, number in counts.items() if number >= max(2, 0.4 * len(pages))}
 
 
-def _around(page: Sequence[Line], heads: set[tuple[str, int]]) -> set[Line]:
-    """Return the lines around the text: running heads from the edges of the page inwards, up to the first other."""
+def _around(page: Sequence[Line], heads: set[tuple[str, int]]) -> list[Line]:
+    """Return the lines around the text, in the order of the page: running heads from the edges of the page inwards, up to the first other."""
     found: set[Line] = set()
     heights = sorted({round(line.y) for line in page})
     for inwards in (heights, heights[::-1]):
@@ -116,7 +116,7 @@ def _around(page: Sequence[Line], heads: set[tuple[str, int]]) -> set[Line]:
             if not all(_key(line) in heads for line in row):
                 break
             found.update(row)
-    return found if len(found) < len(page) else set()
+    return [line for line in page if line in found] if len(found) < len(page) else []
 
 
 def _in_order(lines: Sequence[Line], width: float) -> list[Line]:
