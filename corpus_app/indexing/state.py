@@ -20,6 +20,7 @@ from corpus_app.models import (
     StudyTextVector,
 )
 
+PUBLISHED = Q(study__status=records.Status.PUBLISHED)
 MAX_ATTEMPTS = 3  # failed attempts after which a passage is given up
 
 
@@ -97,14 +98,18 @@ def progress() -> Progress:
     return Progress(done=total - _lacking(embedding.active_name()).count(), total=total)
 
 
-def has_work(*, excluding: Sequence[int] = ()) -> bool:
-    """Return whether anything waits to be indexed, now or once the encoder is compressed, other than these passages."""
+def has_work(*, excluding: Sequence[int] = (), only_published: bool = False) -> bool:
+    """Return whether anything waits to be indexed, now or once the encoder is compressed, other than these passages.
+
+    `only_published` leaves drafts out of account.
+    """
+    studies = PUBLISHED if only_published else Q()
     if not embedding.is_prepared():
-        return indexable().exists()
+        return indexable().filter(studies).exists()
     encoder = embedding.active_name()
     return (
-        waiting(encoder).exclude(pk__in=excluding).exists()
-        or study_texts.waiting(encoder).exists()
+        waiting(encoder).filter(studies).exclude(pk__in=excluding).exists()
+        or study_texts.waiting(encoder).filter(studies).exists()
         or study_texts.without_texts().exists()
     )
 

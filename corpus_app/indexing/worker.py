@@ -19,7 +19,7 @@ from django.db.models import F, Q
 from corpus_app import embedding, passages, records
 from corpus_app.indexing import study_texts
 from corpus_app.indexing.planner_statistics import update_planner_statistics
-from corpus_app.indexing.state import Progress, has_work, indexable, progress, waiting
+from corpus_app.indexing.state import PUBLISHED, Progress, has_work, indexable, progress, waiting
 from corpus_app.indexing.sync import lock_study
 from corpus_app.models import Passage, PassageQuerySet, PassageSentence, PassageVector, Study, StudyText
 
@@ -59,10 +59,12 @@ def index_stale(
     *,
     seconds: float | None = None,
     excluding: Sequence[int] = (),
+    only_published: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Indexed:
     """Embed waiting passages, except these, batch by batch until none is left or the time is up.
 
+    Those of published studies come first; `only_published` leaves drafts waiting.
     If the process is killed, each passage is either indexed or still waiting. Raises EncoderUnavailable when the
     encoder cannot be loaded.
     """
@@ -72,7 +74,7 @@ def index_stale(
     is_cut_short = False
     count = 0
     failed: list[int] = []
-    for of_studies in (Q(study__status=records.Status.PUBLISHED), Q()):  # first what readers miss
+    for of_studies in (PUBLISHED,) if only_published else (PUBLISHED, Q()):
         is_cut_short = is_cut_short or not _index_short_texts(of_studies, deadline)
         rows = waiting(embedding.active_name()).filter(of_studies)
         while not is_cut_short and (works := _read_batch(rows.exclude(pk__in=[*excluding, *failed]))):

@@ -8,7 +8,9 @@ from django.conf import settings
 from django.db import connection
 
 from corpus_app import indexing, tasks
+from corpus_app.curation import jobs
 from corpus_app.models import Passage, PassageVector
+from corpus_app.records import Status
 from tests.builders import make_passage, make_study
 from tests.fakes import WordHashEncoder
 
@@ -84,6 +86,19 @@ def test_out_of_time_it_calls_itself_again(encoder: WordHashEncoder, monkeypatch
 
     assert calls == [True]
     assert indexing.progress().done == indexing.BATCH
+
+
+def test_drafts_wait_for_an_import_and_what_readers_search_does_not(encoder: WordHashEncoder) -> None:
+    published = make_study().passages.get()
+    draft = make_study(title="Another", status=Status.DRAFT).passages.get()
+    job = jobs.create_job(b"TY  - JOUR\nTI  - Squats\nER  -\n", file_name="one.ris", by=None)
+
+    tasks.index_stale_passages()
+    assert list(PassageVector.objects.values_list("passage", flat=True)) == [published.pk]
+
+    jobs.cancel_job(job)
+    tasks.index_stale_passages()
+    assert PassageVector.objects.filter(passage=draft).exists()
 
 
 def test_without_an_encoder_the_work_waits(settings, caplog: pytest.LogCaptureFixture) -> None:
