@@ -208,7 +208,7 @@ def _write_batch(documents: Sequence[Document], collection: Collection, *, writt
     rows = Passage.objects.bulk_create(
         _passage(studies[0], document, position=position) for position, document in enumerate(documents)
     )
-    indexing.sync_study(studies[0])
+    indexing.sync_studies([studies[0].pk])
     for row, study in zip(rows, studies, strict=True):
         row.study, row.position = study, 0
     Passage.objects.bulk_update(rows, ["study", "position"])
@@ -384,7 +384,7 @@ def _write_crowd(
         row.section = rng.choice(sections).value
         rows.append(row)
     Passage.objects.bulk_create(rows)
-    indexing.sync_study(studies[0])
+    indexing.sync_studies([studies[0].pk])
     for position, row in enumerate(rows):
         row.study, row.position = studies[position // passages_each], position % passages_each
     Passage.objects.bulk_update(rows, ["study", "position"])

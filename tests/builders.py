@@ -57,7 +57,7 @@ def make_study(*, texts: tuple[str, ...] = (TEXT,), concepts: tuple[Concept, ...
         StudyConcept.objects.create(study=study, concept=concept, position=position)
     for position, text in enumerate(texts):
         _create_passage(study, position=position, text=text)
-    indexing.sync_study(study)
+    indexing.sync_studies([study.pk])
     return study
 
 
@@ -66,7 +66,7 @@ def make_passage(study: Study | None = None, **changes: Any) -> Passage:
     """A passage at the end of its study: of a new published one where none is given."""
     study = study or make_study(texts=())
     passage = _create_passage(study, **({"position": study.passages.count(), "text": TEXT} | changes))
-    indexing.sync_study(study)
+    indexing.sync_studies([study.pk])
     return passage
 
 
@@ -77,7 +77,7 @@ def make_finding(study: Study, **changes: Any) -> Finding:
         "statement": "Ten weekly sets increased quadriceps thickness more than five.",
     } | changes  # fmt: skip
     finding = Finding.objects.create(study=study, **fields)
-    indexing.sync_study(study)
+    indexing.sync_studies([study.pk])
     return finding
 
 

@@ -280,12 +280,12 @@ class Act:
             raise LastPassage
         for study in self._touched.values():
             self._check_new_texts(study)
-            if self._scopes[study.pk] is Scope.TEXTS:
-                for finding in doubts.mark_unsourced_effects(study):
-                    self.doubted.append(finding)
-                    changes = {"is_unconfirmed": {"before": False, "after": True}}
-                    self.record("mark_unconfirmed", study=study.study_id, entry=str(finding), changes=changes)
-                indexing.sync_study(study)
+        rewritten = {pk: study for pk, study in self._touched.items() if self._scopes[pk] is Scope.TEXTS}
+        for finding in doubts.mark_unsourced_effects(rewritten):
+            self.doubted.append(finding)
+            changes = {"is_unconfirmed": {"before": False, "after": True}}
+            self.record("mark_unconfirmed", study=finding.study.study_id, entry=str(finding), changes=changes)
+        indexing.sync_studies(rewritten)
         indexing.sync_states([pk for pk in self._touched if self._scopes[pk] is Scope.STATE])
         version = self._create_version() if self.is_noticeable else None
         for event in self._events:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from corpus_app.figures import missing_figures
-from corpus_app.models import Finding, Study
+from corpus_app.models import Finding, Passage, Study
 
 
 def missing_in(finding: Finding, text: str) -> tuple[str, ...]:
@@ -14,14 +14,18 @@ def missing_in(finding: Finding, text: str) -> tuple[str, ...]:
     return missing_figures(finding.statement, text, effect=effect.figures if effect else ())
 
 
-def mark_unsourced_effects(study: Study) -> Iterator[Finding]:
-    """Mark the findings as unconfirmed whose effect stands in no single passage of the study; yield them."""
-    rows = list(study.findings.filter(is_unconfirmed=False).exclude(effect_measure=""))
-    texts = list(study.passages.values_list("text", flat=True)) if rows else []
-    for finding in rows:
+def mark_unsourced_effects(studies: Mapping[int, Study]) -> Iterator[Finding]:
+    """Mark the findings as unconfirmed whose effect stands in no single passage of their study, by key; yield them."""
+    rows = Finding.objects.filter(study__in=studies, is_unconfirmed=False).exclude(effect_measure="")
+    found = list(rows.order_by("study", "position"))
+    texts: dict[int, list[str]] = {finding.study_id: [] for finding in found}
+    for study_pk, text in Passage.objects.filter(study__in=texts).values_list("study", "text"):
+        texts[study_pk].append(text)
+    for finding in found:
         figures = finding.effect.figures if finding.effect else ()
-        if any(not missing_figures("", text, effect=figures) for text in texts):
+        if any(not missing_figures("", text, effect=figures) for text in texts[finding.study_id]):
             continue
+        finding.study = studies[finding.study_id]
         finding.is_unconfirmed = True
         finding.save(update_fields=["is_unconfirmed"])
         yield finding

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 
 from corpus_app import sources
 from corpus_app.curation import importing, rows, studies
-from corpus_app.curation.acts import CurationError, act, error_text
+from corpus_app.curation.acts import Act, CurationError, act, error_text
 from corpus_app.curation.effects import combine, find_study, has_notice, join
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import Collection, ImportItem, ImportJob, Study
@@ -19,6 +20,7 @@ from corpus_app.records import Design, Notice, Status
 from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, SheetRow, StudyDraft, serialization, sheets
 
 PUBLISHED_AT_ONCE = 50  # studies of one act
+REFUSALS = (CurationError, IntegrityError, DataError, ValidationError)
 NOT_PUBLISHED = "Not published:"  # prefix of the outcome reason of an imported but unpublished study
 
 
@@ -49,20 +51,31 @@ class Importer:
         self._options = options_of(job)
         self._by, self._by_name = job.asked_by, job.asked_by_name
 
-    def import_item(self, key: int) -> None:
-        """Import one item and store its outcome in one transaction; skip an item that has an outcome."""
-        with transaction.atomic():
-            item = ImportItem.objects.select_for_update().get(pk=key)
-            if item.outcome:
-                return
-            try:
-                with transaction.atomic(), act(by=self._by, by_name=self._by_name, wake=False, job=self._job):
-                    outcome, reason = self._import_item(item)
-                    connection.check_constraints()
-            except (CurationError, IntegrityError, DataError, ValidationError) as error:
-                outcome, reason = ImportItem.Outcome.REFUSED, error_text(error)
-            item.outcome, item.outcome_reason = outcome, reason
-            item.save(update_fields=["outcome", "outcome_reason", "study_key"])
+    def import_items(self, keys: Sequence[int]) -> None:
+        """Import these items and store their outcomes in one transaction; skip items that have an outcome."""
+        try:
+            with transaction.atomic(), act(by=self._by, by_name=self._by_name, wake=False, job=self._job) as current:
+                for key in keys:
+                    self._import_and_note(current, ImportItem.objects.select_for_update().get(pk=key))
+        except REFUSALS as error:  # what only the end of the act finds, of whichever item
+            for key in keys if len(keys) > 1 else ():
+                self.import_items([key])
+            if len(keys) == 1:
+                ImportItem.objects.filter(pk=keys[0], outcome="").update(
+                    outcome=ImportItem.Outcome.REFUSED, outcome_reason=error_text(error)
+                )
+
+    def _import_and_note(self, current: Act, item: ImportItem) -> None:
+        if item.outcome:
+            return
+        try:
+            with current.savepoint():
+                outcome, reason = self._import_item(item)
+                connection.check_constraints()
+        except REFUSALS as error:
+            outcome, reason = ImportItem.Outcome.REFUSED, error_text(error)
+        item.outcome, item.outcome_reason = outcome, reason
+        item.save(update_fields=["outcome", "outcome_reason", "study_key"])
 
     def publish_batch(self) -> list[str] | None:
         """Publish the next of the imported studies and return their ids; None when there is none left to look at.

@@ -41,6 +41,7 @@ from corpus_app.sources.identifier_lists import MAX_IDENTIFIERS, identifiers_in,
 TASK = "corpus_app.tasks.carry_on_imports"
 LOCK_KEY = 7_301_005  # of an advisory lock: one process runs import jobs at a time
 BATCH = 50  # items written at once while reading a file
+IMPORTED_AT_ONCE = 10  # items of one transaction
 MOST_OPENED = 3  # sources that a process keeps open between their turns
 READ_PER_SECOND = 1_500_000  # bytes parsed, and items carried out: what a job may still take, to do short ones first
 CARRIED_OUT_PER_SECOND = 30
@@ -287,12 +288,14 @@ class _ImportRun(JobRun[ImportJob]):
         self.start_clock()
         waiting = ImportItem.objects.filter(job=self.job, chosen=True, outcome="").order_by("position")
         keys = list(waiting.values_list("pk", flat=True))
-        total = self.job.total
-        for left, key in zip(range(len(keys) - 1, -1, -1), keys, strict=True):
-            importer.import_item(key)
-            self.report_progress(done=total - left, total=total, at_once=not left)
-            if left and self.is_over():
-                self.report_progress(done=total - left, total=total, at_once=True)
+        done = self.job.total - len(keys)
+        for start in range(0, len(keys), IMPORTED_AT_ONCE):
+            batch = keys[start : start + IMPORTED_AT_ONCE]
+            importer.import_items(batch)
+            done += len(batch)
+            is_over = done < self.job.total and self.is_over()
+            self.report_progress(done=done, total=self.job.total, at_once=is_over or done == self.job.total)
+            if is_over:
                 wake_indexing()
                 return False
         return self._publish(importer)

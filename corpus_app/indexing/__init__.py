@@ -12,7 +12,7 @@ from corpus_app.indexing.state import (
     progress,
     read_state,
 )
-from corpus_app.indexing.sync import HEADING_WEIGHT, sync_states, sync_study
+from corpus_app.indexing.sync import HEADING_WEIGHT, sync_states, sync_studies
 from corpus_app.indexing.worker import (
     BATCH,
     Indexed,
@@ -51,5 +51,5 @@ __all__ = [
     "read_state",
     "reset_failures",
     "sync_states",
-    "sync_study",
+    "sync_studies",
 ]

@@ -45,21 +45,25 @@ _WRITE_TERMS = """
 """
 
 
-def sync_study(study: Study) -> None:
-    """Update the sentences, terms and vectors of a study from its present rows, inside the transaction of the write.
+def sync_studies(study_pks: Collection[int]) -> None:
+    """Update sentences, terms and vectors of studies from their present rows, inside the transaction of the write.
 
     Search finds the new words at once, their meaning once they are embedded, and the old text no more.
     """
+    pks = sorted(study_pks)
+    if not pks:
+        return
     with transaction.atomic():
-        lock_study(study.pk)
-        plain_sentences.sync(study.pk)
-        _cut_sentences(study.pk)
-        PassageVector.objects.filter(passage__study=study).exclude(content_hash=F("passage__content_hash")).delete()
-        _mark_vectors([study.pk])
-        _sync_terms([study.pk])
-        study_texts.sync([study.pk])
+        _lock_studies(pks)
+        plain_sentences.sync(pks)
+        _cut_sentences(pks)
+        rows = PassageVector.objects.filter(passage__study__in=pks)
+        rows.exclude(content_hash=F("passage__content_hash")).delete()
+        _mark_vectors(pks)
+        _sync_terms(pks)
+        study_texts.sync(pks)
         # Retry passages that could not be indexed: the curator may have corrected them.
-        Passage.with_plain.filter(study=study, index_attempts__gt=0).update(index_attempts=0, index_error="")
+        Passage.with_plain.filter(study__in=pks, index_attempts__gt=0).update(index_attempts=0, index_error="")
 
 
 def sync_states(study_pks: Collection[int]) -> None:
@@ -68,7 +72,7 @@ def sync_states(study_pks: Collection[int]) -> None:
     if not pks:
         return
     with transaction.atomic():
-        list(Study.objects.select_for_update(no_key=True).filter(pk__in=pks).order_by("study_id").values_list("pk"))
+        _lock_studies(pks)
         _mark_vectors(pks)
         _sync_terms(pks)
         study_texts.sync_states(pks)
@@ -82,17 +86,21 @@ def lock_study(study_pk: int) -> Study | None:
     return Study.objects.select_for_update(no_key=True).filter(pk=study_pk).first()
 
 
-def _cut_sentences(study_pk: int) -> None:
+def _lock_studies(study_pks: Sequence[int]) -> None:
+    list(Study.objects.select_for_update(no_key=True).filter(pk__in=study_pks).order_by("study_id").values_list("pk"))
+
+
+def _cut_sentences(study_pks: Sequence[int]) -> None:
     """Replace the sentences of passages whose text or sentence boundaries changed.
 
     Sentence vectors exist only with a passage vector of the same text, so a stale passage vector marks them as stale.
     """
     stale = PassageVector.objects.filter(passage=OuterRef("pk")).exclude(content_hash=OuterRef("content_hash"))
-    found = Passage.with_plain.filter(study=study_pk).annotate(is_stale=Exists(stale))
+    found = Passage.with_plain.filter(study__in=study_pks).annotate(is_stale=Exists(stale))
     rows = found.values_list("pk", "text", "kind", "is_stale")
     present: dict[int, list[passages.Span]] = {}
     for passage_pk, start, end in (
-        PassageSentence.objects.filter(passage__study=study_pk)
+        PassageSentence.objects.filter(passage__study__in=study_pks)
         .order_by("passage", "position")
         .values_list("passage", "start", "end")
     ):

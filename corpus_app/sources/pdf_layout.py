@@ -107,7 +107,7 @@ def _running_heads(pages: Sequence[Sequence[Line]]) -> set[tuple[str, int]]:
 
 
 def _around(page: Sequence[Line], heads: set[tuple[str, int]]) -> list[Line]:
-    """Return the lines around the text, in the order of the page: running heads from the edges of the page inwards, up to the first other."""
+    """Return the lines around the text: running heads from the edges of the page inwards, up to the first other."""
     found: set[Line] = set()
     heights = sorted({round(line.y) for line in page})
     for inwards in (heights, heights[::-1]):

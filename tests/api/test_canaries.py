@@ -54,7 +54,7 @@ def drafts(answer: str) -> tuple[int, ...]:
         for study in studies
     )  # fmt: skip
     for study in studies:
-        indexing.sync_study(study)
+        indexing.sync_studies([study.pk])
     for study in studies[:3]:
         make_finding(study, statement=f"Zyxcanary {WORD}.", outcome=f"zyxcanary {WORD}")
         curation.comment(study.study_id, "zyxcanary", by=None, by_name="tests")

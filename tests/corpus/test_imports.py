@@ -475,13 +475,14 @@ def in_turns(job: ImportJob) -> int:
 
 def test_a_job_resumes_after_each_time_limit(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "BATCH", 4)
+    monkeypatch.setattr(jobs, "IMPORTED_AT_ONCE", 3)
     total = 12
     job = jobs.create_job(beir(total), file_name="corpus.jsonl", by=by)
 
     assert in_turns(job) == 4
     assert list(job.items.values_list("position", flat=True)) == list(range(total))
     jobs.confirm(job, jobs.Options(collection="training"), by=by)
-    assert in_turns(job) == total
+    assert in_turns(job) == 4
 
     job.refresh_from_db()
     assert (job.status, job.done, Study.objects.count()) == ("done", total, total)
@@ -533,7 +534,7 @@ def test_an_import_is_cancelled_at_any_time_and_keeps_what_came_in(
     assert jobs.run_job(seen_by_worker, seconds=0)
     assert jobs.find_work() is None
     assert (job.status, job.report["cancelled"]) == ("done", True)
-    assert Study.objects.count() == (1 if step == "running" else 0)
+    assert Study.objects.count() == (jobs.IMPORTED_AT_ONCE if step == "running" else 0)
     assert job.items.filter(outcome="left").count() == {"waiting": 0, "reading": 4, "running": 11}[step]
 
 

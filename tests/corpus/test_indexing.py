@@ -28,13 +28,13 @@ def edit(passage: Passage, text: str) -> None:
         Passage.objects.filter(pk=passage.pk).update(
             text=text, content_hash=passages.content_hash(heading=passage.heading, text=text)
         )
-        indexing.sync_study(passage.study)
+        indexing.sync_studies([passage.study.pk])
 
 
 def change(study: Study, **values: str) -> None:
     with transaction.atomic():
         Study.objects.filter(pk=study.pk).update(**values)
-        indexing.sync_study(study)
+        indexing.sync_studies([study.pk])
 
 
 def found_by(text: str) -> set[int]:
@@ -332,7 +332,7 @@ def test_a_large_corpus_is_searched_by_its_index_with_high_recall(
     assert recall.questions == 40
     assert recall.share >= 0.98
 
-    indexing.sync_study(Study.objects.get())
+    indexing.sync_studies([Study.objects.get().pk])
     PassageVector.objects.update(searchable=True)
     vector = tuple(PassageVector.objects.get(passage=crowd[7]).vector)
     collections = (None, Study.objects.get().collection_id)

@@ -146,7 +146,7 @@ def test_what_is_not_searchable_is_neither_scored_nor_matched(corpus: list[Study
         corpus, ({"status": "draft"}, {"status": "withdrawn"}, {"notice": "retracted"}), strict=False
     ):
         Study.objects.filter(pk=row.pk).update(**state)
-        indexing.sync_study(row)
+        indexing.sync_studies([row.pk])
 
     assert set(ask()) == {"D"}
     assert set(ask("Does protein help creatine?")["D"].matched) >= {"creatin", "help"}

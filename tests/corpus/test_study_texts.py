@@ -90,7 +90,7 @@ def test_texts_follow_their_study_between_collections_and_out_of_search(study: S
 
     for state in ({"status": "draft"}, {"notice": "retracted"}, {"status": "withdrawn"}):
         Study.objects.update(**{"status": "published", "notice": "none"} | state)
-        indexing.sync_study(Study.objects.get())
+        indexing.sync_studies([Study.objects.get().pk])
         assert not StudyTextTerm.objects.exists()
         assert not StudyTextVector.objects.filter(searchable=True).exists()
         assert indexing.audit() == []
