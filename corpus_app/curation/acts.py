@@ -137,11 +137,11 @@ class _VersionConflict(Exception):
 
 
 class Scope(IntEnum):
-    """What search derives anew when a study changes."""
+    """The part of the index that a change of a study derives anew."""
 
     NOTHING = 0
     STATE = 1
-    """What depends on its status, notice and collection."""
+    """The part that depends on its status, notice and collection."""
     TEXTS = 2
     """All of it."""
 

@@ -54,7 +54,7 @@ VERBS: Mapping[str, Verb] = {
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a bulk edit would do to one study: each field's value before and after, or why it is refused."""
+    """The effect of a bulk edit on one study: each field's value before and after, or why it is refused."""
 
     study_id: str
     study: Study | None

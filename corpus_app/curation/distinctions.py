@@ -19,7 +19,7 @@ def distinct_pairs() -> frozenset[Pair]:
     return frozenset(DistinctStudies.objects.values_list("first", "second"))
 
 
-def tell_apart(one: str, other: str, *, by: User | None, by_name: str = "") -> None:
+def mark_distinct(one: str, other: str, *, by: User | None, by_name: str = "") -> None:
     """Remember that two studies are not the same, so that they are not shown as a pair again."""
     if one == other:
         raise CurationError("A study is not told apart from itself.")

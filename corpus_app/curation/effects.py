@@ -282,13 +282,13 @@ def choose_fields(job: ImportJob, among: Collection[int], named: Iterable[str]) 
             ImportItem.objects.filter(pk=item.pk, outcome="").update(taken=taken)
 
 
-def tell_apart(job: ImportJob, key: str, *, by: User | None) -> None:
+def mark_distinct(job: ImportJob, key: str, *, by: User | None) -> None:
     """Remember that an alike item is another study, and choose it as a new one."""
     item = job.items.filter(pk=key if key.isdecimal() else 0, effect=ImportItem.Effect.ALIKE, outcome="").first()
     if item is None:
         raise CurationError("This study is told apart already: look at the page again.")
     with transaction.atomic():
-        distinctions.tell_apart(item.study_key, item.other_key, by=by)
+        distinctions.mark_distinct(item.study_key, item.other_key, by=by)
         values = {"effect": ImportItem.Effect.NEW, "other_key": "", "chosen": not item.doubt}
         ImportItem.objects.filter(pk=item.pk).update(**values)
 

@@ -70,7 +70,7 @@ def lookup_fault(value: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a service said of one identifier: its record, or the reason why there is none."""
+    """The reply of a service about one identifier: its record, or the reason why there is none."""
 
     identifier: Identifier
     items: tuple[Item, ...] = ()

@@ -280,7 +280,7 @@ class ImportJobAdmin(DeskAdmin):
                 listed_lookups.ask_again(job)
                 jobs.wake_worker()
             if verb.startswith("apart-"):
-                effects.tell_apart(job, verb.removeprefix("apart-"), by=curator(request))
+                effects.mark_distinct(job, verb.removeprefix("apart-"), by=curator(request))
             if verb in {"leave", "cancel"}:
                 jobs.cancel_job(job)
             if verb == "undo":

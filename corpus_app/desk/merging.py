@@ -69,7 +69,7 @@ def _apply_verb(request: HttpRequest) -> None:
             merge_pair(one, other, reason="", by=by)
             messages.success(request, f"{other} was merged into {one} and withdrawn.")
         case "apart":
-            distinctions.tell_apart(one, other, by=by)
+            distinctions.mark_distinct(one, other, by=by)
             messages.success(request, f"{one} and {other} are not the same: they are not shown together again.")
         case "together":
             distinctions.undo_distinction(one, other, by=by)

@@ -51,7 +51,7 @@ def is_bibliographic(draft: StudyDraft) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRecord:
-    """What is remembered of a study of a file, to know it again in a later record."""
+    """The identity of a study of a file, by which a later record of it is recognised."""
 
     known: KnownStudy
     origin: str

@@ -24,7 +24,7 @@ class ExportView(APIView):
         parameters=[shapes.FORMAT_NEEDED], responses=shapes.FILES,
     )  # fmt: skip
     def get(self, request: Request, answer_id: str) -> HttpResponse:
-        """As `?format=` of the answer itself."""
+        """Return the file that `?format=` of the answer returns."""
         return exported(request, answer_id)
 
 

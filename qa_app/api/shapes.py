@@ -347,7 +347,7 @@ class Pool(Shape):
 
 @extend_schema_field({"type": ["integer", "object"], "additionalProperties": True})
 class Tokens(serializers.Field):  # type: ignore[type-arg]
-    """Of all attempts."""
+    """The tokens of all attempts."""
 
 
 class Generator(Shape):

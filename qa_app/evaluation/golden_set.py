@@ -133,7 +133,7 @@ def golden_of(row: Mapping[str, Any]) -> Golden:
     return golden
 
 
-def is_kept_apart(golden: Golden) -> bool:
+def is_held_out(golden: Golden) -> bool:
     """Return whether a question belongs to the half that proposes nothing; both wordings of a pair are in one half."""
     stem = golden.id[:-1] if golden.kind == PAIRED_KIND else golden.id
     return hashlib.sha256(stem.encode()).digest()[0] % 2 == 1

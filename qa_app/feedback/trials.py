@@ -81,9 +81,9 @@ def _trial(proposal: Proposal) -> tuple[Policy, AbstractContextManager[None]]:
 def split(golden: Sequence[Golden], proposing: Sequence[str]) -> dict[str, list[Golden]]:
     """Return the half that may propose and the half kept apart, without questions that the evidence repeats."""
     known = {question_key(question) for question in proposing}
-    apart = [one for one in golden if golden_set.is_kept_apart(one)]
+    apart = [one for one in golden if golden_set.is_held_out(one)]
     return {
-        "proposing": [one for one in golden if not golden_set.is_kept_apart(one)],
+        "proposing": [one for one in golden if not golden_set.is_held_out(one)],
         "kept_apart": [one for one in apart if question_key(one.question) not in known],
     }
 

@@ -122,7 +122,7 @@ def _failed_golden() -> Iterator[Trouble]:
     for row in GoldenQuestion.objects.filter(is_active=True, key__in=failed):
         golden = golden_set.golden_of(row.as_row())
         answers = tuple(study for study, grade in golden.relevant.items() if grade == golden_runs.MAIN_SOURCE)
-        if answers and not golden_set.is_kept_apart(golden):
+        if answers and not golden_set.is_held_out(golden):
             cited = failed[row.key]["cited"]
             yield Trouble(
                 Source.GOLDEN, row.key, row.question, row.collection, frozenset({f"golden {row.key}"}), 1,

@@ -59,7 +59,7 @@ class Body:
 
 
 class Severity(IntEnum):
-    """How serious a risk of bias is."""
+    """The seriousness of a risk of bias."""
 
     NONE = 0
     SOME = 1
@@ -114,7 +114,7 @@ def find_certainty(certainties: Sequence[Certainty], query: Query) -> Certainty 
     return None
 
 
-def judged(certainty: Certainty, studies: Sequence[Study]) -> EvidenceStrength:
+def assessed(certainty: Certainty, studies: Sequence[Study]) -> EvidenceStrength:
     """Return the curators' judgement with their reasons, lowered as the notices of the cited studies require."""
     sound = _sound(studies)
     if not sound:

@@ -138,7 +138,7 @@ def test_a_declined_proposal_comes_back_when_its_evidence_has_doubled(client: Cl
 def test_the_half_kept_apart_proposes_nothing_and_lacks_what_the_evidence_repeats() -> None:
     names = {"collection": None, "sections": []} | GOLDEN
     golden = [golden_set.golden_of({"id": f"q-{n}", "question": f"Question {n}?"} | names) for n in range(40)]
-    apart = [one for one in golden if golden_set.is_kept_apart(one)]
+    apart = [one for one in golden if golden_set.is_held_out(one)]
     assert 10 < len(apart) < 30
     halves = trials.split(golden, [apart[0].question.upper()])
     assert halves["kept_apart"] == apart[1:]

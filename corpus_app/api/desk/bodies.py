@@ -361,7 +361,7 @@ class CommentBody(Body):
 
 
 class ConfirmBody(Body):
-    """What is to be brought in, and how."""
+    """The items to bring in, and their options."""
 
     items = ListField(
         child=Whole(max_value=2**63 - 1), max_length=100_000, required=False,
@@ -388,7 +388,7 @@ class ListChange(Body):
 
 
 class BulkChanges(Body):
-    """What changes in all of the studies; fields that are left out stay. A status is changed alone."""
+    """New values for all of the studies; fields that are left out stay. A status is changed alone."""
 
     collection = Text(required=False, help_text="Slug of a collection.")
     design = Choice(records.Design, required=False)

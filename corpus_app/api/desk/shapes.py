@@ -125,7 +125,7 @@ class Comment(Shape):
 
 @extend_schema_field({"type": "object", "additionalProperties": True})
 class Detail(serializers.JSONField):
-    """What an event keeps, by its action."""
+    """Details of an event; its action determines the keys."""
 
 
 class Event(Shape):
@@ -143,7 +143,7 @@ class Event(Shape):
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})
 class Counts(serializers.DictField):
-    """How many, by name."""
+    """Numbers by name."""
 
 
 class ListedImport(Shape):
