@@ -19,8 +19,8 @@ def mark_unsourced_effects(studies: Mapping[int, Study]) -> Iterator[Finding]:
     rows = Finding.objects.filter(study__in=studies, is_unconfirmed=False).exclude(effect_measure="")
     found = list(rows.order_by("study", "position"))
     texts: dict[int, list[str]] = {finding.study_id: [] for finding in found}
-    for study_pk, text in Passage.objects.filter(study__in=texts).values_list("study", "text"):
-        texts[study_pk].append(text)
+    for passage in Passage.objects.filter(study__in=texts).only("study", "text"):
+        texts[passage.study_id].append(passage.text)
     for finding in found:
         figures = finding.effect.figures if finding.effect else ()
         if any(not missing_figures("", text, effect=figures) for text in texts[finding.study_id]):
