@@ -32,7 +32,7 @@ from qa_app.pipeline.agreement import (
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.query import Population
 from qa_app.pipeline.question.wording import read_intent
-from qa_app.pipeline.strength import StudySize, find_certainty, grade, judged
+from qa_app.pipeline.strength import StudySize, assessed, find_certainty, grade
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 from tests.pipeline.test_parse import examples
 from tests.pipeline.values import make_query, make_study
@@ -270,7 +270,7 @@ def test_the_curators_judge_a_question_about_just_what_they_judged(asked: dict[s
 def test_the_curators_judgement_is_no_better_than_the_notices_allow(
     notices: list[Notice], level: str, last: str
 ) -> None:
-    strength = judged(JUDGED, [replace(REVIEW, notice=notice) for notice in notices])
+    strength = assessed(JUDGED, [replace(REVIEW, notice=notice) for notice in notices])
 
     assert (strength.level, strength.reasons[-1].code) == (level, last)
 
