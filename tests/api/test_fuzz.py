@@ -156,12 +156,9 @@ def can_be_asked_wrongly(operation: Any) -> bool:
 
 def draw(cases: Any, seed: str, most: int, send: Callable[[Case], None]) -> None:
     settings = hypothesis.settings(
-        max_examples=most,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
+        max_examples=most, database=None, deadline=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
-    )
+    )  # fmt: skip
     settings(hypothesis.seed(zlib.crc32(seed.encode()))(hypothesis.given(cases)(send)))()
 
 

@@ -104,14 +104,10 @@ def run(example: Example, site: dict[str, str], folder: Path) -> str | None:
     answer = Answer.objects.order_by("created_at").values_list("pk", flat=True).first()
     environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     ran = subprocess.run(
-        [*RUNNERS[example.language], example.code],
-        cwd=folder,
+        [*RUNNERS[example.language], example.code], cwd=folder,
         env=environment | site | {"INFORM_ANSWER": answer or "", "PYTHONIOENCODING": "utf-8", "HOME": str(folder)},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+        capture_output=True, encoding="utf-8", timeout=120, check=False,
+    )  # fmt: skip
     if ran.returncode:
         return f"{example} ended with {ran.returncode}:\n{ran.stderr}{ran.stdout}"
     printed = ran.stdout.rstrip("\n") + "\n" if ran.stdout else ""

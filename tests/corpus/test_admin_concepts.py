@@ -114,14 +114,10 @@ def test_concept_is_saved_with_aliases_and_relations(client: Client, curator: Us
     concept, other = make_concept("one", aliases=("uno", "eins")), make_concept("two")
     url = address("concept_change", concept.pk)
     posted = form_of(client, url) | {
-        "name": "number one",
-        "aliases-0-DELETE": "on",
-        "aliases-2-name": "first",
-        "relations_out-TOTAL_FORMS": 1,
-        "relations_out-0-relation": "affects",
-        "relations_out-0-target": other.pk,
+        "name": "number one", "aliases-0-DELETE": "on", "aliases-2-name": "first", "relations_out-TOTAL_FORMS": 1,
+        "relations_out-0-relation": "affects", "relations_out-0-target": other.pk,
         "relations_out-0-source": concept.pk,
-    }
+    }  # fmt: skip
 
     response = client.post(url, posted)
 

@@ -27,12 +27,9 @@ EFFECT = {"measure": "standardised_mean_difference", "value": 0.35, "lower": 0.1
 DOMAINS = BIAS_DOMAINS[BiasTool.ROB_2]
 BIAS = {"tool": "rob_2", "domains": [{"domain": domain.value, "judgement": "low"} for domain in DOMAINS]}
 CERTAINTY = {
-    "intervention": "repetition-duration",
-    "outcome": "hypertrophy",
-    "sex": "female",
-    "level": "low",
+    "intervention": "repetition-duration", "outcome": "hypertrophy", "sex": "female", "level": "low",
     "reasons": ["Few."],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

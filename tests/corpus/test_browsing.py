@@ -90,14 +90,12 @@ def test_the_count_of_a_value_is_what_choosing_it_finds() -> None:
     outcome, other = make_concept("strength"), make_concept("mass")
     for index, design in enumerate(["meta_analysis", "guideline", "meta_analysis", "other"]):
         make_study(
-            design=design,
-            sex=["female", "male"][index % 2],
-            age_group=["adults", "older_adults"][index // 2],
+            design=design, sex=["female", "male"][index % 2], age_group=["adults", "older_adults"][index // 2],
             training_status=["trained", "untrained"][index % 2],
             notice=["none", "corrected", "retracted", "none"][index],
             collection=make_collection(["training", "nutrition"][index // 2]),
             concepts=(outcome,) if index else (outcome, other),
-        )
+        )  # fmt: skip
 
     for facet in selection.FACETS:
         counts = browsing.browse(Selection()).counts[facet]
@@ -187,16 +185,11 @@ KNOWN = {facet: {"a", "b-c", "é"} for facet in selection.FACETS}
 
 
 @given(
-    st.builds(
-        Selection,
-        words=st.text("ab é&=%+#", max_size=20).map(lambda text: " ".join(text.split())),
-        chosen=st.frozensets(st.tuples(st.sampled_from(selection.FACETS), st.sampled_from(["a", "b-c", "é"]))),
-        first_year=st.none() | st.integers(1000, 2000),
-        last_year=st.none() | st.integers(2000, 2999),
-        order=st.sampled_from(["", *selection.SORTS]),
-        page=st.integers(1, 9999),
-    )
-)
+    st.builds(Selection, words=st.text("ab é&=%+#", max_size=20).map(lambda text: " ".join(text.split())),
+     chosen=st.frozensets(st.tuples(st.sampled_from(selection.FACETS), st.sampled_from(["a", "b-c", "é"]))),
+     first_year=st.none() | st.integers(1000, 2000), last_year=st.none() | st.integers(2000, 2999),
+     order=st.sampled_from(["", *selection.SORTS]), page=st.integers(1, 9999)),
+)  # fmt: skip
 def test_a_selection_is_read_back_from_its_own_address(chosen: Selection) -> None:
     query = QueryDict(chosen.query.removeprefix("?"))
 

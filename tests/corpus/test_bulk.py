@@ -51,20 +51,15 @@ def ids(studies: Iterable[Study]) -> list[str]:
 
 @pytest.mark.parametrize(
     ("changes", "field", "wanted"),
-    [
-        ({"collection": "nutrition"}, "collection_id", "nutrition"),
-        ({"design": "cohort_study"}, "design", "cohort_study"),
-        ({"peer_reviewed": False}, "peer_reviewed", False),
-        ({"concepts": {"add": ["strength"]}}, "concepts", ["hypertrophy", "strength"]),
-        ({"concepts": {"remove": ["hypertrophy"], "add": ["strength"]}}, "concepts", ["strength"]),
-        ({"concepts": {"set": []}}, "concepts", []),
-        ({"labels": {"add": ["to read", "Old"]}}, "labels", ["old", "to read"]),
-        ({"labels": {"remove": ["OLD"]}}, "labels", []),
-        ({"labels": {"set": ["new"]}}, "labels", ["new"]),
-        ({"notice": "corrected"}, "notice", "corrected"),
-        ({"status": "withdraw"}, "status", "withdrawn"),
-    ],
-)
+    [({"collection": "nutrition"}, "collection_id", "nutrition"),
+     ({"design": "cohort_study"}, "design", "cohort_study"), ({"peer_reviewed": False}, "peer_reviewed", False),
+     ({"concepts": {"add": ["strength"]}}, "concepts", ["hypertrophy", "strength"]),
+     ({"concepts": {"remove": ["hypertrophy"], "add": ["strength"]}}, "concepts", ["strength"]),
+     ({"concepts": {"set": []}}, "concepts", []),
+     ({"labels": {"add": ["to read", "Old"]}}, "labels", ["old", "to read"]),
+     ({"labels": {"remove": ["OLD"]}}, "labels", []), ({"labels": {"set": ["new"]}}, "labels", ["new"]),
+     ({"notice": "corrected"}, "notice", "corrected"), ({"status": "withdraw"}, "status", "withdrawn")],
+)  # fmt: skip
 def test_each_field_is_changed_in_all_studies_and_undone_in_one_act(
     by: Any, changes: Mapping[str, Any], field: str, wanted: Any
 ) -> None:
@@ -128,19 +123,16 @@ def test_with_two_people_required_published_content_is_left_to_reviewers(by: Any
 
 @pytest.mark.parametrize(
     ("changes", "role", "reason", "fault"),
-    [
-        ({}, "Curators", "", "Nothing is to change"),
-        ({"title": "x"}, "Curators", "", "cannot be changed for many"),
-        ({"collection": "nowhere"}, "Curators", "", "no such collection"),
-        ({"concepts": {"add": ["nowhere"]}}, "Curators", "", "no concept nowhere"),
-        ({"labels": ["x"]}, "Curators", "", "Give add, remove, or both"),
-        ({"labels": {"add": ["\x00"]}}, "Curators", "", "U+0000"),
-        ({"assignee": "nobody"}, "Curators", "", "nobody of this name"),
-        ({"notice": "corrected"}, "Curators", "", "Give the reason"),
-        ({"status": "publish", "design": "cohort_study"}, "Curators", "", "Change the status alone"),
-        ({"design": "cohort_study"}, "Desk readers", "", "takes the permission change_study"),
-    ],
-)
+    [({}, "Curators", "", "Nothing is to change"), ({"title": "x"}, "Curators", "", "cannot be changed for many"),
+     ({"collection": "nowhere"}, "Curators", "", "no such collection"),
+     ({"concepts": {"add": ["nowhere"]}}, "Curators", "", "no concept nowhere"),
+     ({"labels": ["x"]}, "Curators", "", "Give add, remove, or both"),
+     ({"labels": {"add": ["\x00"]}}, "Curators", "", "U+0000"),
+     ({"assignee": "nobody"}, "Curators", "", "nobody of this name"),
+     ({"notice": "corrected"}, "Curators", "", "Give the reason"),
+     ({"status": "publish", "design": "cohort_study"}, "Curators", "", "Change the status alone"),
+     ({"design": "cohort_study"}, "Desk readers", "", "takes the permission change_study")],
+)  # fmt: skip
 def test_what_cannot_be_is_refused_before_anything_changes(
     changes: Mapping[str, Any], role: str, reason: str, fault: str
 ) -> None:
@@ -175,12 +167,9 @@ def test_a_killed_worker_loses_nothing_and_doubles_nothing_and_a_job_can_be_canc
 
 def study_file(study_id: str, **changes: Any) -> dict[str, Any]:
     values = {
-        "study_id": study_id,
-        "title": f"Study {study_id}",
-        "authors": ["Example AB"],
-        "design": "cohort_study",
+        "study_id": study_id, "title": f"Study {study_id}", "authors": ["Example AB"], "design": "cohort_study",
         "collection": "training",
-    }
+    }  # fmt: skip
     return values | {"passages": [{"section": "results", "text": f"Squats helped in {study_id}."}]} | changes
 
 

@@ -86,20 +86,10 @@ def test_what_is_not_published_shows_nowhere(status: str, curator: User) -> None
     before = {address: shown(address) for address in (*PAGES, *pages)}
 
     hidden = make_study(
-        study_id="HIDDEN",
-        title=f"{CANARY} strength",
-        authors=[f"{CANARY} Z"],
-        journal=CANARY,
-        year=1931,
-        design="thesis",
-        sex="male",
-        texts=(f"{CANARY} strength.",),
-        population=CANARY,
-        notice="retracted",
-        collection=make_collection("training"),
-        concepts=(strength, hidden_topic),
-        status=status,
-    )
+        study_id="HIDDEN", title=f"{CANARY} strength", authors=[f"{CANARY} Z"], journal=CANARY, year=1931,
+        design="thesis", sex="male", texts=(f"{CANARY} strength.",), population=CANARY, notice="retracted",
+        collection=make_collection("training"), concepts=(strength, hidden_topic), status=status,
+    )  # fmt: skip
     make_finding(hidden, statement=f"{CANARY} strength.", outcome="strength")
     relate(hidden_topic, "affects", strength, hidden)
     curation.comment("HIDDEN", CANARY, by=curator)

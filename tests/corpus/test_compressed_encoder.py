@@ -39,21 +39,13 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
         model_max_length=16,
-    ).save_pretrained(folder / "source")
+    ).save_pretrained(folder / "source")  # fmt: skip
     config = BertConfig(
-        vocab_size=len(WORDS),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
+        vocab_size=len(WORDS), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
         max_position_embeddings=32,
-    )
+    )  # fmt: skip
     BertModel(config).eval().save_pretrained(folder / "source")
     transformer = Transformer(str(folder / "source"), max_seq_length=16)
     pooling = Pooling(transformer.get_embedding_dimension())
@@ -119,14 +111,10 @@ def test_it_is_written_once_however_many_ask(model: str) -> None:
 
 @pytest.mark.parametrize(
     ("error", "left"),
-    [
-        (RuntimeError("no such operator"), {"check.json"}),
-        (OSError(28, "No space left"), set()),
-        (None, {"check.json"}),
-        (ImportError(), set()),
-    ],
+    [(RuntimeError("no such operator"), {"check.json"}), (OSError(28, "No space left"), set()),
+     (None, {"check.json"}), (ImportError(), set())],
     ids=["cannot be exported", "full disk", "too far from the original", "no onnxruntime"],
-)
+)  # fmt: skip
 def test_the_original_serves_where_no_other_can_be_made(
     model: str, monkeypatch: pytest.MonkeyPatch, error: Exception | None, left: set[str]
 ) -> None:

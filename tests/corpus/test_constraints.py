@@ -62,12 +62,10 @@ def breaches() -> dict[str, Callable[[], object]]:
     return {
         "study_doi_unique": lambda: [make_study(doi=doi) for doi in ("10.1000/same", "10.1000/SAME")],
         "study_pmid_unique": lambda: [make_study(pmid="123") for _ in range(2)],
-        "study_status_known": change(study, status="secret"),
-        "study_notice_known": change(study, notice="odd"),
+        "study_status_known": change(study, status="secret"), "study_notice_known": change(study, notice="odd"),
         "study_design_known": change(study, design="rct"),
         "study_training_known": change(study, training_status="fit"),
-        "study_age_group_known": change(study, age_group="old"),
-        "study_sex_known": change(study, sex="men"),
+        "study_age_group_known": change(study, age_group="old"), "study_sex_known": change(study, sex="men"),
         "study_duration_in_order": change(study, duration_weeks_min=9, duration_weeks_max=8),
         "study_bias_tool_known": change(study, risk_of_bias={"tool": "eye"}),
         "finding_effect_has_measure_and_value": change(finding, effect_measure="odds_ratio"),
@@ -79,12 +77,10 @@ def breaches() -> dict[str, Callable[[], object]]:
         "certainty_level_known": make(OutcomeCertainty, **judged | {"level": "sure"}),
         "certainty_of_two_concepts": make(OutcomeCertainty, **judged | {"outcome": one}),
         "certainty_has_reasons": make(OutcomeCertainty, **judged | {"reasons": ""}),
-        "study_absent_is_null": change(study, doi=""),
-        "study_version_positive": change(study, version=0),
+        "study_absent_is_null": change(study, doi=""), "study_version_positive": change(study, version=0),
         "passage_position_unique": twice(Passage, study=study, position=9, section="results", text="x"),
         "passage_section_known": change(passage, section="middle"),
-        "passage_kind_known": change(passage, kind="rumour"),
-        "passage_text_present": change(passage, text=""),
+        "passage_kind_known": change(passage, kind="rumour"), "passage_text_present": change(passage, text=""),
         "passage_version_positive": change(passage, version=0),
         "passage_of_finding_is_plain": change(passage, finding=finding),
         "sentence_position_unique": twice(models.PassageSentence, passage=passage, position=99, start=0, end=1),
@@ -103,8 +99,7 @@ def breaches() -> dict[str, Callable[[], object]]:
         "study_concept_once": twice(models.StudyConcept, study=study, concept=one),
         "finding_position_unique": lambda: [make_finding(study, position=7) for _ in range(2)] and check_deferred(),
         "finding_direction_known": change(finding, direction="up"),
-        "finding_lean_known": change(finding, lean="maybe"),
-        "study_text_kind_known": change(text, kind="rumour"),
+        "finding_lean_known": change(finding, lean="maybe"), "study_text_kind_known": change(text, kind="rumour"),
         "study_text_position_unique": twice(models.StudyText, study=study, kind="question", position=98, text="x"),
         "text_vector_once_per_encoder": twice(models.StudyTextVector, **of_text, encoder="e", vector=[1.0]),
         "text_term_once_per_text": twice(models.StudyTextTerm, **of_text, lexeme="set", frequency=1, length=1),
@@ -113,10 +108,9 @@ def breaches() -> dict[str, Callable[[], object]]:
         "distinct_studies_once": twice(models.DistinctStudies, first="S1", second="S2", by_name="n", at=now),
         "zotero_library_once": twice(models.ZoteroLibrary, owner=owner, library="users/1", encrypted_key="k"),
         "bulk_edit_item_once": twice(models.BulkEditItem, bulk_edit=edit, position=0, study_key="S1"),
-        "import_item_once": twice(
-            models.ImportItem, job=job, position=0, kind="study", study_key="S1", draft={}, effect="new"
-        ),
-    }
+        "import_item_once": twice(models.ImportItem, job=job, position=0, kind="study", study_key="S1", draft={},
+         effect="new"),
+    }  # fmt: skip
 
 
 def test_the_database_refuses_what_breaks_a_constraint() -> None:

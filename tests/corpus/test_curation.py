@@ -238,11 +238,8 @@ def test_saved_entries_are_events_and_noticed() -> None:
     assert (finding.position, study.version, last_event().study_key) == (0, 2, study.study_id)
     assert alias.position == 1
     assert [event.action for event in CorpusEvent.objects.order_by("pk")] == [
-        "add_concept_alias",
-        "revise_concept",
-        "delete_concept_alias",
-        "add_finding",
-    ]
+        "add_concept_alias", "revise_concept", "delete_concept_alias", "add_finding",
+    ]  # fmt: skip
     assert version() == 4
 
 

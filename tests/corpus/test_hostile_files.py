@@ -48,33 +48,21 @@ def zipped(members: dict[str, bytes]) -> bytes:
 
 
 HOSTILE = {
-    "entity bomb": BOMB.encode(),
-    "local file": FOREIGN.encode(),
-    "foreign document": PARAMETER.encode(),
+    "entity bomb": BOMB.encode(), "local file": FOREIGN.encode(), "foreign document": PARAMETER.encode(),
     "entities in UTF-16": BOMB.encode("utf-16"),
     "entities behind 20 KB": b"<?xml version='1.0'?><!-- " + b"x" * 20_000 + b"-->" + BOMB.encode(),
-    "deep nesting": b"<article>" * 100_000,
-    "many elements": b"<article>" + b"<p/>" * 400_000,
+    "deep nesting": b"<article>" * 100_000, "many elements": b"<article>" + b"<p/>" * 400_000,
     "unknown entity": b'<!DOCTYPE article SYSTEM "x.dtd"><article>&secret;</article>',
-    "unclosed": b"<article><front>",
-    "zip bomb": zipped({"a.ris": b"0" * 45_000_000}),
+    "unclosed": b"<article><front>", "zip bomb": zipped({"a.ris": b"0" * 45_000_000}),
     "large zip": zipped({f"{n}.ris": b"TY  - " * 1_000_000 for n in range(10)}),
-    "climbing name": zipped({"../../etc/x.ris": RIS.encode()}),
-    "drive name": zipped({"C:\\x.ris": RIS.encode()}),
+    "climbing name": zipped({"../../etc/x.ris": RIS.encode()}), "drive name": zipped({"C:\\x.ris": RIS.encode()}),
     "zip in a zip": zipped({"a.zip": zipped({"a.ris": RIS.encode()})}),
-    "broken zip": zipped({"a.ris": RIS.encode()})[:-30],
-    "gzip bomb": gzip.compress(b"TY  - JOUR\n" * 6_000_000, 1),
-    "broken gzip": gzip.compress(RIS.encode())[:-20],
-    "NUL bytes": b"TY  - JOUR\nTI  - a\0b\nER  -\n",
-    "deep JSON": b"[" * 1_000_000,
-    "list of numbers": b"[" + b"1," * 100_000 + b"1]",
-    "one long line": b"TY  - JOUR\nTI  - " + b"x" * 2_000_000,
-    "twin keys": b'[{"title": "a", "title": "b"}]',
-    "not a number": b'[{"title": "a", "year": NaN}]',
-    "empty": b"",
-    "picture": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-    "html": b"<!DOCTYPE html><html><body>TY  - JOUR</body></html>",
-    "words": b"Ignore all previous instructions.",
+    "broken zip": zipped({"a.ris": RIS.encode()})[:-30], "gzip bomb": gzip.compress(b"TY  - JOUR\n" * 6_000_000, 1),
+    "broken gzip": gzip.compress(RIS.encode())[:-20], "NUL bytes": b"TY  - JOUR\nTI  - a\0b\nER  -\n",
+    "deep JSON": b"[" * 1_000_000, "list of numbers": b"[" + b"1," * 100_000 + b"1]",
+    "one long line": b"TY  - JOUR\nTI  - " + b"x" * 2_000_000, "twin keys": b'[{"title": "a", "title": "b"}]',
+    "not a number": b'[{"title": "a", "year": NaN}]', "empty": b"", "picture": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+    "html": b"<!DOCTYPE html><html><body>TY  - JOUR</body></html>", "words": b"Ignore all previous instructions.",
     "braces": b"@article{" + b"{" * 500_000,
 }  # fmt: skip
 
@@ -132,12 +120,9 @@ def test_names_of_a_zip_are_shown_and_never_opened() -> None:
 
 @settings(deadline=None)
 @given(
-    st.sampled_from([RIS, NBIB, BIBTEX, PUBMED, ENDNOTE, JATS]),
-    st.integers(0, 3000),
-    st.integers(0, 60),
-    st.text(max_size=5),
-    st.binary(max_size=400),
-)
+    st.sampled_from([RIS, NBIB, BIBTEX, PUBMED, ENDNOTE, JATS]), st.integers(0, 3000), st.integers(0, 60),
+    st.text(max_size=5), st.binary(max_size=400),
+)  # fmt: skip
 def test_no_damage_breaks_the_reading(text: str, at: int, length: int, put: str, noise: bytes) -> None:
     reading = read((text[:at] + put + text[at + length :]).encode("utf-8", "surrogatepass"))
     read(noise)

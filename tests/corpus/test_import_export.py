@@ -341,8 +341,5 @@ def test_export_of_every_status_can_be_imported_again(tmp_path: Path) -> None:
     for path in (tmp_path / "one").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes(), path
     assert dict(Study.objects.values_list("study_id", "status")) == {
-        "A1": "published",
-        "A2": "withdrawn",
-        "A3": "draft",
-        "A4": "in_review",
-    }
+        "A1": "published", "A2": "withdrawn", "A3": "draft", "A4": "in_review",
+    }  # fmt: skip

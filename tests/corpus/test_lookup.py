@@ -19,16 +19,13 @@ from corpus_app.sources.identifier_lists import identifiers_in, is_identifier_li
 
 INTAKE = Intake(collection="training")
 WORK: dict[str, Any] = {
-    "DOI": "10.1519/JSC.0000000000002776",
-    "type": "journal-article",
-    "title": ["Strength and Hypertrophy Adaptations"],
-    "subtitle": ["A Meta-analysis"],
+    "DOI": "10.1519/JSC.0000000000002776", "type": "journal-article",
+    "title": ["Strength and Hypertrophy Adaptations"], "subtitle": ["A Meta-analysis"],
     "author": [{"family": "Schoenfeld", "given": "Brad J."}, {"name": "The Group"}],
-    "issued": {"date-parts": [[2017, 12]]},
-    "container-title": ["Journal of Strength"],
+    "issued": {"date-parts": [[2017, 12]]}, "container-title": ["Journal of Strength"],
     "license": [{"URL": "http://creativecommons.org/licenses/by/4.0/"}],
     "abstract": "<jats:title>Abstract</jats:title><jats:p>Strength rose by <jats:italic>5</jats:italic> kg.</jats:p>",
-}
+}  # fmt: skip
 PUBMED = """<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>27102172</PMID><Article><Journal><Title>Gut</Title></Journal>
 <ArticleTitle>A trial</ArticleTitle><Abstract><AbstractText Label="RESULTS">It rose.</AbstractText></Abstract></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>"""
 

@@ -78,14 +78,9 @@ def twins(curator: User) -> tuple[Study, Study]:
     title = "Weekly sets and growth in trained men and women"
     keep = make_study(study_id="A1", title=title, doi=None, url=None, journal=None, texts=("Shared words.",))
     other = make_study(
-        study_id="A2",
-        title=f"{title}.",
-        doi="10.1000/a2",
-        journal="Journal",
-        texts=("Shared words.", "Words of its own."),
-        concepts=(make_concept(),),
-        status="draft",
-    )
+        study_id="A2", title=f"{title}.", doi="10.1000/a2", journal="Journal",
+        texts=("Shared words.", "Words of its own."), concepts=(make_concept(),), status="draft",
+    )  # fmt: skip
     make_finding(other)
     return keep, other
 
@@ -112,10 +107,8 @@ def test_merging_moves_what_was_chosen_and_withdraws_the_other(client: Client, t
 
     client.post(
         at("study_merge"),
-        {
-            "keep": "A1", "other": "A2", "take": ["doi", "journal", "concepts", "findings", "status", "nonsense"],
-            "passages": passages, "reason": "The same trial.",
-        },
+        {"keep": "A1", "other": "A2", "take": ["doi", "journal", "concepts", "findings", "status", "nonsense"],
+         "passages": passages, "reason": "The same trial."},
     )  # fmt: skip
 
     keep.refresh_from_db()

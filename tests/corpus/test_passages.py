@@ -87,14 +87,9 @@ def test_long_repetitions_are_cut_like_short_ones() -> None:
 
 @pytest.mark.parametrize(
     ("after", "places"),
-    [
-        ("It rose. It fell.", [7, 16]),
-        ("Indeed it rose. It fell.", [14, 23]),
-        ("It rose. It fell much.", [7, 16]),
-        ("It rose. Then it fell.", [7, 21]),
-        ("Nothing.", []),
-    ],
-)
+    [("It rose. It fell.", [7, 16]), ("Indeed it rose. It fell.", [14, 23]), ("It rose. It fell much.", [7, 16]),
+     ("It rose. Then it fell.", [7, 21]), ("Nothing.", [])],
+)  # fmt: skip
 def test_cited_works_move_with_the_words_that_stay(after: str, places: list[int]) -> None:
     works = (CitedWork(7, "b1", "1"), CitedWork(16, "b2", "2"))
 

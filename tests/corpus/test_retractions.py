@@ -72,15 +72,13 @@ def test_no_file_breaks_the_reader(data: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "notice", "line"),
-    [
-        (("Retraction,5/20/2024 0:00", "Expression of concern,12/1/2021 0:00"), Notice.RETRACTED, 2),
-        (("Retraction,2024-05-20", "Correction,2024-06-01"), Notice.RETRACTED, 2),
-        (("Reinstatement,2024-05-20", "Retraction,2021-12-01"), Notice.NONE, 2),
-        (("Retraction,2024-05-20", "Reinstatement,2021-12-01"), Notice.RETRACTED, 2),
-        (("Retraction,", "Correction,2021-12-01"), Notice.RETRACTED, 2),
-        (("Reinstatement,99/99/2024", "Retraction,2021-12-01"), Notice.RETRACTED, 3),
-    ],
-)
+    [(("Retraction,5/20/2024 0:00", "Expression of concern,12/1/2021 0:00"), Notice.RETRACTED, 2),
+     (("Retraction,2024-05-20", "Correction,2024-06-01"), Notice.RETRACTED, 2),
+     (("Reinstatement,2024-05-20", "Retraction,2021-12-01"), Notice.NONE, 2),
+     (("Retraction,2024-05-20", "Reinstatement,2021-12-01"), Notice.RETRACTED, 2),
+     (("Retraction,", "Correction,2021-12-01"), Notice.RETRACTED, 2),
+     (("Reinstatement,99/99/2024", "Retraction,2021-12-01"), Notice.RETRACTED, 3)],
+)  # fmt: skip
 def test_the_gravest_notice_applies_unless_reversed_later(rows: tuple[str, ...], notice: Notice, line: int) -> None:
     entries = read("\n".join(("doi,nature,date", *(f"10.1/a,{row}" for row in rows)))).entries
 

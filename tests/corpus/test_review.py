@@ -204,8 +204,7 @@ def pages(draft: Study) -> dict[str, tuple[str, dict[str, Any], frozenset[str]]]
     state = {"ids": draft.pk, "reason": "why", "notice": "corrected"}
     waiver = {"verb": "waive", "passage": passage, "reason": "x"}
     rows: dict[str, tuple[list[Any], dict[str, Any], frozenset[str]]] = {
-        "index": ([], {}, everyone | {STAFF}),
-        "corpus_app_study_change": ([draft.pk], {}, everyone),
+        "index": ([], {}, everyone | {STAFF}), "corpus_app_study_change": ([draft.pk], {}, everyone),
         "corpus_app_study_change saved": ([draft.pk], {"title": "x"}, curators),
         "corpus_app_study_delete": ([draft.pk], {"post": "yes"}, curators),
         "corpus_app_passage_change saved": ([passage], {"text": "x"}, curators),
@@ -225,19 +224,16 @@ def pages(draft: Study) -> dict[str, tuple[str, dict[str, Any], frozenset[str]]]
         "corpus_app_importjob_add posted": ([], {"lookup": "10.1000/x"}, curators),
         "corpus_app_importjob_change": ([job], {}, everyone),
         "corpus_app_importjob_change confirmed": ([job], {"verb": "confirm"}, curators),
-        "corpus_app_importjob_report": ([job], {}, everyone),
-        "corpus_app_importjob_file": ([job], {}, everyone),
+        "corpus_app_importjob_report": ([job], {}, everyone), "corpus_app_importjob_file": ([job], {}, everyone),
         "corpus_app_bulkedit_change": ([edit], {}, everyone),
         "corpus_app_bulkedit_change posted": ([edit], {"verb": "cancel"}, curators),
         "corpus_app_encoder": ([], {}, administrators),
         "corpus_app_encoder posted": ([], {"do": "again"}, administrators),
         "qa_app_goldenquestion_import": ([], {}, curators),
         "qa_app_evaluationrun_start": ([], {"post": "yes"}, curators),
-        "qa_app_proposal_look": ([], {"post": "yes"}, curators),
-        "auth_user_changelist": ([], {}, administrators),
-        "auth_user_add": ([], {}, administrators),
-        "auth_group_add": ([], {}, frozenset()),
-    }
+        "qa_app_proposal_look": ([], {"post": "yes"}, curators), "auth_user_changelist": ([], {}, administrators),
+        "auth_user_add": ([], {}, administrators), "auth_group_add": ([], {}, frozenset()),
+    }  # fmt: skip
     rows |= {f"{model}_changelist": ([], {}, everyone) for model in LISTED}
     rows |= {f"{model}_add": ([], {}, curators) for model in ADDED}
     rows |= {f"corpus_app_study_state {verb}": ([verb], state, curators) for verb in VERBS}
@@ -285,10 +281,8 @@ def test_an_administrator_gives_roles_and_cannot_become_a_superuser(client: Clie
     for who in (person, administrator):
         client.post(
             reverse("admin:auth_user_change", args=[who.pk]),
-            {
-                "username": who.username, "is_active": "on", "is_staff": "on", "groups": [curators.pk],
-                "is_superuser": "on", "user_permissions": ["1"],
-            },
+            {"username": who.username, "is_active": "on", "is_staff": "on", "groups": [curators.pk],
+             "is_superuser": "on", "user_permissions": ["1"]},
         )  # fmt: skip
         who.refresh_from_db()
         assert who.is_staff

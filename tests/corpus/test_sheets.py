@@ -53,12 +53,10 @@ def as_it_is(content: bytes) -> bytes:
 
 
 FORMS: tuple[Callable[[bytes], bytes], ...] = (
-    as_it_is,
-    saved_again,
-    lambda content: saved_again(content, mark=";"),
+    as_it_is, saved_again, lambda content: saved_again(content, mark=";"),
     lambda content: saved_again(content, mark="\t", codec="utf-16"),
     lambda content: saved_again(content, mark=";", codec="cp1252"),
-)
+)  # fmt: skip
 
 
 @given(drafts, entries, st.sampled_from(FORMS))
@@ -95,27 +93,23 @@ PRESENT = replace(
 
 @pytest.mark.parametrize(
     ("cells", "wanted", "told"),
-    [
-        ({"labels": "a; b;;c"}, {"labels": ("a", "b;c")}, ""),
-        ({"labels": ""}, {"labels": ()}, ""),
-        ({"takeaway": "", "doi": ""}, {"takeaway": "", "doi": None}, ""),
-        ({"duration_weeks_max": "9,5"}, {"duration_weeks_max": 9.5}, ""),
-        ({"year": "2021.0", "peer_reviewed": "FALSCH"}, {"year": 2021, "peer_reviewed": False}, ""),
-        ({"collection": "nutrition", "design": "thesis"}, {"collection": "nutrition", "design": "thesis"}, ""),
-        ({"curator_notes": "'=1+1"}, {"curator_notes": "=1+1"}, ""),
-        ({"title": ""}, {}, "title is missing"),
-        ({"pmid": "123"}, {}, "pmid is 123 without the zeros"),
-        ({"pmid": "1.2E+10"}, {}, "pmid is 1.2E+10, a number that a spreadsheet has rounded"),
-        ({"doi": "12/05/2016"}, {}, "doi is 12/05/2016, a date"),
-        ({"n_participants": "2016-05-12 00:00:00"}, {}, "n_participants is 2016-05-12 00:00:00, a date"),
-        ({"labels": "Nov 26"}, {"labels": ("Nov 26",)}, ""),
-        ({"journal": "#NAME?"}, {}, "journal is #NAME?, which a spreadsheet shows"),
-        ({"year": "20200"}, {}, "year is 20200; it should lie"),
-        ({"collection": "nowhere", "year": "2021"}, {"year": 2021}, "collection is nowhere; known are"),
-        ({"concepts": "sets; nowhere"}, {}, "concepts names nowhere"),
-        ({"status": "withdrawn"}, {}, "status is not changed by a spreadsheet"),
-    ],
-)
+    [({"labels": "a; b;;c"}, {"labels": ("a", "b;c")}, ""), ({"labels": ""}, {"labels": ()}, ""),
+     ({"takeaway": "", "doi": ""}, {"takeaway": "", "doi": None}, ""),
+     ({"duration_weeks_max": "9,5"}, {"duration_weeks_max": 9.5}, ""),
+     ({"year": "2021.0", "peer_reviewed": "FALSCH"}, {"year": 2021, "peer_reviewed": False}, ""),
+     ({"collection": "nutrition", "design": "thesis"}, {"collection": "nutrition", "design": "thesis"}, ""),
+     ({"curator_notes": "'=1+1"}, {"curator_notes": "=1+1"}, ""), ({"title": ""}, {}, "title is missing"),
+     ({"pmid": "123"}, {}, "pmid is 123 without the zeros"),
+     ({"pmid": "1.2E+10"}, {}, "pmid is 1.2E+10, a number that a spreadsheet has rounded"),
+     ({"doi": "12/05/2016"}, {}, "doi is 12/05/2016, a date"),
+     ({"n_participants": "2016-05-12 00:00:00"}, {}, "n_participants is 2016-05-12 00:00:00, a date"),
+     ({"labels": "Nov 26"}, {"labels": ("Nov 26",)}, ""),
+     ({"journal": "#NAME?"}, {}, "journal is #NAME?, which a spreadsheet shows"),
+     ({"year": "20200"}, {}, "year is 20200; it should lie"),
+     ({"collection": "nowhere", "year": "2021"}, {"year": 2021}, "collection is nowhere; known are"),
+     ({"concepts": "sets; nowhere"}, {}, "concepts names nowhere"),
+     ({"status": "withdrawn"}, {}, "status is not changed by a spreadsheet")],
+)  # fmt: skip
 def test_a_cell_changes_its_field_or_says_why_not(cells: dict[str, str], wanted: Mapping[str, Any], told: str) -> None:
     changes, notes = compare(PRESENT, saved_again(sources.to_sheet([(1, PRESENT)]), **cells))
 

@@ -60,14 +60,8 @@ def entities(text: str) -> str:
     """Return HTML with tags and entities, some of them numeric."""
     marked = tagged(text.replace("<", "\0").replace(">", "\1"), "<sup>%s</sup>", "<sub>%s</sub>")
     named = {
-        "\0": "&lt;",
-        "\1": "&gt;",
-        "±": "&plusmn;",
-        "−": "&#8722;",
-        "×": "&times;",
-        "≤": "&#x2264;",
-        "β": "&beta;",
-    }
+        "\0": "&lt;", "\1": "&gt;", "±": "&plusmn;", "−": "&#8722;", "×": "&times;", "≤": "&#x2264;", "β": "&beta;",
+    }  # fmt: skip
     return "".join(named.get(char, char) for char in marked)
 
 

@@ -17,20 +17,12 @@ from corpus_app.sources import FindingDraft, Known, PassageDraft, StudyDraft
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
 
 STUDY: dict[str, Any] = {
-    "study_id": "T001",
-    "title": "Weekly sets and muscle growth",
-    "authors": ["Example AB"],
-    "year": 2020,
-    "doi": "10.1000/test.1",
-    "design": "randomized_controlled_trial",
-    "peer_reviewed": True,
-    "collection": "training",
+    "study_id": "T001", "title": "Weekly sets and muscle growth", "authors": ["Example AB"], "year": 2020,
+    "doi": "10.1000/test.1", "design": "randomized_controlled_trial", "peer_reviewed": True, "collection": "training",
     "population": {"description": "Trained men", "training_status": "trained", "age_group": "adults", "sex": "male"},
-    "concepts": ["hypertrophy"],
-    "findings": [],
-    "status": "published",
+    "concepts": ["hypertrophy"], "findings": [], "status": "published",
     "passages": [{"section": "results", "text": "Ten weekly sets increased thickness in trained men."}],
-}
+}  # fmt: skip
 CONCEPTS: dict[str, Any] = {
     "concepts": [
         {
@@ -314,12 +306,9 @@ def test_the_digest_depends_on_words_not_layout() -> None:
 
 
 @given(
-    st.recursive(
-        st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(list(STUDY)) | st.text(), inner),
-        max_leaves=20,
-    )
-)
+    st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+     lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(list(STUDY)) | st.text(), inner), max_leaves=20),
+)  # fmt: skip
 def test_nothing_in_a_file_raises(value: Any) -> None:
     values = value if isinstance(value, dict) else {"title": value, "passages": value, "population": value}
 

@@ -100,11 +100,8 @@ def test_pubmed_xml_reads_structured_abstracts_and_names_the_empty_record() -> N
     (draft,) = reading.studies
     assert draft.title == "Trial of one thing in adults"
     assert (draft.authors, draft.year, draft.pmid, draft.doi) == (
-        ("Doe JA", "The GUT group"),
-        2020,
-        "1",
-        "10.1136/gut-1",
-    )
+        ("Doe JA", "The GUT group"), 2020, "1", "10.1136/gut-1",
+    )  # fmt: skip
     assert [(passage.section, passage.text) for passage in draft.passages] == [
         (Section.METHODS, "We drew lots."),
         (Section.RESULTS, "It fell by <5%."),
@@ -153,19 +150,17 @@ def cite(number: int, mark: str = "") -> str:
 
 @pytest.mark.parametrize(
     ("written", "text", "cited"),
-    [
-        (f"It rose [{cite(1)}, {cite(3)}]. Then it fell.", "It rose. Then it fell.", [(7, "1"), (7, "3")]),
-        (f"It rose [{cite(2)}–{cite(4)}], and fell.", "It rose, and fell.", [(7, "2"), (7, "3"), (7, "4")]),
-        (f"It rose.<sup>{cite(1)},{cite(2)}</sup> It fell.", "It rose. It fell.", [(8, "1"), (8, "2")]),
-        (f"It rose ({cite(1)}), or fell.{cite(2, '<sup>2</sup>')} So", "It rose, or fell. So", [(7, "1"), (17, "2")]),
-        (f"It rose {cite(1, '[1')},{cite(2, '2]')} by 5.", "It rose by 5.", [(7, "1"), (7, "2")]),
-        (f"Doe et al. {cite(5, '[5]')} saw 10<sup>3</sup>.", "Doe et al. saw 10³.", [(10, "5")]),
-        (f"As shown in [{cite(6)}], it rose.", "As shown in ref. 6, it rose.", [(18, "6")]),
-        (f"It rose (see {cite(7)}; not {cite(8)}).", "It rose (see 7; not 8).", [(14, "7"), (21, "8")]),
-        (f"It rose ({cite(1, 'Doe et al., 2019')}).", "It rose (Doe et al., 2019).", []),
-        (f"Doe ({cite(1, '2019')}) saw it [n = 5].", "Doe (2019) saw it [n = 5].", []),
-    ],
-)
+    [(f"It rose [{cite(1)}, {cite(3)}]. Then it fell.", "It rose. Then it fell.", [(7, "1"), (7, "3")]),
+     (f"It rose [{cite(2)}–{cite(4)}], and fell.", "It rose, and fell.", [(7, "2"), (7, "3"), (7, "4")]),
+     (f"It rose.<sup>{cite(1)},{cite(2)}</sup> It fell.", "It rose. It fell.", [(8, "1"), (8, "2")]),
+     (f"It rose ({cite(1)}), or fell.{cite(2, '<sup>2</sup>')} So", "It rose, or fell. So", [(7, "1"), (17, "2")]),
+     (f"It rose {cite(1, '[1')},{cite(2, '2]')} by 5.", "It rose by 5.", [(7, "1"), (7, "2")]),
+     (f"Doe et al. {cite(5, '[5]')} saw 10<sup>3</sup>.", "Doe et al. saw 10³.", [(10, "5")]),
+     (f"As shown in [{cite(6)}], it rose.", "As shown in ref. 6, it rose.", [(18, "6")]),
+     (f"It rose (see {cite(7)}; not {cite(8)}).", "It rose (see 7; not 8).", [(14, "7"), (21, "8")]),
+     (f"It rose ({cite(1, 'Doe et al., 2019')}).", "It rose (Doe et al., 2019).", []),
+     (f"Doe ({cite(1, '2019')}) saw it [n = 5].", "Doe (2019) saw it [n = 5].", [])],
+)  # fmt: skip
 def test_marks_of_the_source_are_kept_beside_the_text(written: str, text: str, cited: list[tuple[int, str]]) -> None:
     (passage,) = article(f"<p>{written}</p>").studies[0].passages
 

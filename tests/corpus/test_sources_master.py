@@ -81,11 +81,8 @@ def test_odd_rows_of_the_master_are_reported_and_the_others_read(tmp_path: Path)
 
     assert [draft.study_id for draft in corpus.studies] == ["T001"]
     assert [(problem.line, problem.field) for problem in corpus.problems] == [
-        (1, "mood"),
-        (2, ""),
-        (5, "study_id"),
-        (6, ""),
-    ]
+        (1, "mood"), (2, ""), (5, "study_id"), (6, ""),
+    ]  # fmt: skip
 
 
 def test_study_file_wins_over_its_row_and_the_difference_is_reported(tmp_path: Path) -> None:

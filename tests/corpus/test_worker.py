@@ -47,15 +47,9 @@ def start_worker(environment: dict[str, str], tmp_path: Path) -> Iterator[Callab
     def start() -> subprocess.Popen[bytes]:
         with (tmp_path / "worker.log").open("ab") as log:
             started.append(
-                subprocess.Popen(
-                    [sys.executable, "-m", "celery", "--quiet", *WORKER.split()],
-                    env=environment,
-                    cwd=settings.BASE_DIR,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,
-                )
-            )
+                subprocess.Popen([sys.executable, "-m", "celery", "--quiet", *WORKER.split()], env=environment,
+                 cwd=settings.BASE_DIR, stdout=log, stderr=log, start_new_session=True),
+            )  # fmt: skip
         return started[-1]
 
     yield start

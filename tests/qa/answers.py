@@ -29,11 +29,9 @@ NEAR = (
 )
 STRENGTH = EvidenceStrength(
     CertaintyLevel.MODERATE,
-    (
-        StrengthReason("design", "The best evidence cited here is a randomised trial."),
-        StrengthReason("few_studies", "It rests on 3 studies."),
-    ),
-)
+    (StrengthReason("design", "The best evidence cited here is a randomised trial."),
+     StrengthReason("few_studies", "It rests on 3 studies.")),
+)  # fmt: skip
 
 
 def make_answer(question: str = ASKED, *, mode: Mode = Mode.BEGINNER, **changes: Any) -> Ending:
@@ -43,14 +41,9 @@ def make_answer(question: str = ASKED, *, mode: Mode = Mode.BEGINNER, **changes:
         return replace(answered, **({"near_questions": NEAR} | changes))
     first = (*answered.summary, *answered.answer)[0]
     headline = Headline(
-        text=first.support[0].quote,
-        verdict=HeadlineVerdict.YES,
-        citations=first.citations[:1],
-        support=first.support[:1],
-        studies_for=3,
-        studies_against=1,
-        studies_without_difference=2,
-    )
+        text=first.support[0].quote, verdict=HeadlineVerdict.YES, citations=first.citations[:1],
+        support=first.support[:1], studies_for=3, studies_against=1, studies_without_difference=2,
+    )  # fmt: skip
     added = {"headline": headline, "strength": STRENGTH, "near_questions": NEAR, "missing": ("sleep",)}
     return replace(answered, **(added | changes))
 

@@ -85,12 +85,9 @@ def _make_library() -> None:
     make_concept("sauna")
     sets = make_study(study_id="T-SETS", texts=(SETS,), concepts=(concept,), status="draft")
     protein = make_study(
-        study_id="T-PROTEIN",
-        texts=(PROTEIN,),
-        collection=make_collection("nutrition"),
-        status="draft",
+        study_id="T-PROTEIN", texts=(PROTEIN,), collection=make_collection("nutrition"), status="draft",
         design=Design.META_ANALYSIS.value,
-    )
+    )  # fmt: skip
     draft = make_study(study_id=DRAFT, texts=(CANARY,), title=CANARY, status="draft")
     _tell_findings(sets, protein, draft)
     curation.publish(LIBRARY, by=None, by_name="tests")

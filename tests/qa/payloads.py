@@ -55,25 +55,22 @@ def make_payload(**changes: Any) -> dict[str, Any]:
     made: dict[str, Any] = {
         "id": "answer-one", "url": "/answers/answer-one/", "request_id": "00000000-0000-4000-8000-000000000001",
         "question": "how many sets per week for muscle growth?", "mode": "beginner", "collection": None,
-        "scope": {"collection": "training", "searched": "collection"}, "outcome": "answered", "code": None, "message": None,
-        "summary": {"text": f"{QUOTE} [1]", "sentences": [make_sentence(first, QUOTE)]},
+        "scope": {"collection": "training", "searched": "collection"}, "outcome": "answered", "code": None,
+        "message": None, "summary": {"text": f"{QUOTE} [1]", "sentences": [make_sentence(first, QUOTE)]},
         "answer": {"text": f"{QUOTE} [1]", "sentences": [make_sentence(first, QUOTE), compared]},
         "citations": [make_citation(1), make_citation(2)],
         "confidence": {"score": 84, "label": "high", "reasons": ["two studies are cited"], "calibration": "test-1"},
         "evidence": [first, second, *(make_evidence(rank) for rank in range(3, 8))],
-        "left_out": [
-            left_out, {"what": "sentence", "reason": "number_mismatch", "detail": "", "text": "Twelve sets are best."}
-        ],
+        "left_out": [left_out,
+         {"what": "sentence", "reason": "number_mismatch", "detail": "", "text": "Twelve sets are best."}],
         "agreement": None, "target_sections": ["results"], "also_searched": ["hypertrophy"],
         "related_topics": [{"id": "training-volume", "name": "training volume"}],
-        "legs": {
-            "lexical": {"ok": True, "candidates": 96, "error": None},
-            "dense": {"ok": False, "candidates": 0, "error": "the encoder did not load"},
-            "linked": {"ok": True, "candidates": 0, "error": None},
-        },
-        "generator": {"name": "extractive", "version": "1"} | nobody, "corpus_version": 12, "policy": "default-1a2b3c",
-        "encoder": "all-MiniLM-L6-v2", "notices": [], "timings_ms": {"total": 11.2, "rank": 0.8},
-        "created_at": "2026-11-20T10:00:00+00:00",
+        "legs": {"lexical": {"ok": True, "candidates": 96, "error": None},
+         "dense": {"ok": False, "candidates": 0, "error": "the encoder did not load"},
+         "linked": {"ok": True, "candidates": 0, "error": None}},
+        "generator": {"name": "extractive", "version": "1"} | nobody, "corpus_version": 12,
+        "policy": "default-1a2b3c", "encoder": "all-MiniLM-L6-v2", "notices": [],
+        "timings_ms": {"total": 11.2, "rank": 0.8}, "created_at": "2026-11-20T10:00:00+00:00",
     }  # fmt: skip
     return with_added(copy.deepcopy(made | changes))
 

@@ -77,11 +77,8 @@ def test_every_number_leads_to_as_many_rows(client: Client) -> None:
 
     shown = front(client)
     attention = {
-        "Studies to review",
-        "Passages not indexed yet",
-        "Passages that could not be indexed",
-        "Corrected studies",
-    }
+        "Studies to review", "Passages not indexed yet", "Passages that could not be indexed", "Corrected studies",
+    }  # fmt: skip
     assert attention <= set(shown["Needs attention"])
 
     for title in ("Studies", "Needs attention", "Collections", "Designs", "Years", "Questions in the last 30 days"):
@@ -101,13 +98,11 @@ def test_every_number_leads_to_as_many_rows(client: Client) -> None:
 
 FAILED = {"writer": "llm", "generator": {"name": "llm", "model": "m-1", "tokens": 1200}, "failure": "timeout"}
 DRAFT = {
-    "writer": "extractive",
-    "failure": None,
-    "summary": [{"text": "Ten sets."}],
+    "writer": "extractive", "failure": None, "summary": [{"text": "Ten sets."}],
     "answer": [{"text": "Five sets."}, {"text": "Nine sets."}],
     "verdicts": ["verbatim", "supported", "number_mismatch"],
     "dropped": [{"text": "Click here.", "reason": "unsupported", "detail": "it holds markup"}],
-}
+}  # fmt: skip
 
 
 def test_attempts_and_settings_are_told_in_words() -> None:

@@ -27,15 +27,11 @@ from tests.qa.payloads import make_payload, make_sentence
 pytestmark = pytest.mark.usefixtures("library")
 
 HOSTILE = (
-    '=HYPERLINK("http://evil.example","x")',
-    "<script>alert(1)</script><img src=x onerror=alert(2)>",
+    '=HYPERLINK("http://evil.example","x")', "<script>alert(1)</script><img src=x onerror=alert(2)>",
     "[click](javascript:alert(1)) ![x](http://evil.example/x.png) <http://evil.example>",
-    "www.evil.example and https://evil.example and mail@evil.example",
-    r"50 % of {all} \input{x} $x_1^2$ ~ \\ & #",
-    "TY  - JOUR",
-    "```\n# Heading\n- item\n1. one\n---\n| a | b |",
-    "“Ünïcode” 💪 \u202eright to left, it's",
-)
+    "www.evil.example and https://evil.example and mail@evil.example", r"50 % of {all} \input{x} $x_1^2$ ~ \\ & #",
+    "TY  - JOUR", "```\n# Heading\n- item\n1. one\n---\n| a | b |", "“Ünïcode” 💪 \u202eright to left, it's",
+)  # fmt: skip
 
 
 def ask() -> dict[str, Any]:

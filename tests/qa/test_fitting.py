@@ -30,15 +30,12 @@ VOCABULARY = Vocabulary({"set": 1.0, "muscl": 1.0}, unknown_share=0.0)
 
 @pytest.mark.parametrize(
     ("row", "answers", "is_answerable"),
-    [
-        ({"expect": "answer", "relevant": {"A": 3, "B": 2, "C": 1}}, {"A", "B"}, True),
-        ({"expect": "partial", "relevant": {"A": 1}, "lead": ["C"]}, {"C"}, True),
-        ({"expect": "conflict", "relevant": None, "lead": None}, set(), True),
-        ({"expect": "refuse", "relevant": {"A": 1}}, set(), False),
-        ({"relevant": {"A": 2}}, {"A"}, True),
-        ({}, set(), False),
-    ],
-)
+    [({"expect": "answer", "relevant": {"A": 3, "B": 2, "C": 1}}, {"A", "B"}, True),
+     ({"expect": "partial", "relevant": {"A": 1}, "lead": ["C"]}, {"C"}, True),
+     ({"expect": "conflict", "relevant": None, "lead": None}, set(), True),
+     ({"expect": "refuse", "relevant": {"A": 1}}, set(), False), ({"relevant": {"A": 2}}, {"A"}, True),
+     ({}, set(), False)],
+)  # fmt: skip
 def test_labels_tell_which_studies_answer(row: dict[str, Any], answers: set[str], is_answerable: bool) -> None:
     assert relevance_fit.labels_of(row) == (frozenset(answers), is_answerable)
 

@@ -148,13 +148,11 @@ def test_good_sentences_among_oddities_are_read(corpus: FakeCorpus, double: Mode
 
 @pytest.mark.parametrize(
     ("behaviour", "reason"),
-    [
-        ("429", "rate_limit"), ("429_date", "rate_limit"), ("400", "refused"), ("401", "unavailable"),
-        ("302", "unavailable"), ("503", "unavailable"), ("reset", "unavailable"), ("cut", "unavailable"),
-        ("not_json", "unreadable"), ("no_choices", "unreadable"), ("bad_utf8", "unreadable"), ("endless", "too_large"),
-        ("packed", "too_large"), ("length", "unreadable"), ("refusal", "unreadable"), ("half_a_draft", "unreadable"),
-        ("wrong_shape", "unreadable"), ("surrogates", "unverified"), ("good|500", "unavailable"),
-    ],
+    [("429", "rate_limit"), ("429_date", "rate_limit"), ("400", "refused"), ("401", "unavailable"),
+     ("302", "unavailable"), ("503", "unavailable"), ("reset", "unavailable"), ("cut", "unavailable"),
+     ("not_json", "unreadable"), ("no_choices", "unreadable"), ("bad_utf8", "unreadable"), ("endless", "too_large"),
+     ("packed", "too_large"), ("length", "unreadable"), ("refusal", "unreadable"), ("half_a_draft", "unreadable"),
+     ("wrong_shape", "unreadable"), ("surrogates", "unverified"), ("good|500", "unavailable")],
 )  # fmt: skip
 def test_a_failing_server_is_replaced(corpus: FakeCorpus, double: ModelDouble, behaviour: str, reason: str) -> None:
     answer = ask(corpus, double, behaviour)
@@ -238,17 +236,15 @@ def test_a_sentence_keeps_its_words_its_passages_and_its_paragraph() -> None:
 
 @pytest.mark.parametrize(
     ("dressed", "plain"),
-    [
-        ("Few [sets](https://evil.example) build muscle.", "Few sets build muscle."),
-        ("Ten sets (three a day) grew more, 5 < 6 and P < .05.", "Ten sets (three a day) grew more, 5 < 6 and P < .05."),
-        ("The trial (wave1) lasted.", "The trial (wave1) lasted."),
-        ("Few [sets](javascript:alert(1)) build muscle.", "Few sets) build muscle."),
-        ("<b>Few sets</b> build <img src=x onerror=alert(1)>muscle.", "Few sets build muscle."),
-        ("**Few sets** build `muscle`.", "Few sets build muscle."),
-        ("- Few sets build muscle [1][2, 3]【1】.", "Few sets build muscle."),
-        ("Few\u200b sets\u202e build\tmuscle\0.", "Few sets build muscle ."),
-        ("Few sets build muscle\U000e0041\U000e0042.", "Few sets build muscle."),
-    ],
+    [("Few [sets](https://evil.example) build muscle.", "Few sets build muscle."),
+     ("Ten sets (three a day) grew more, 5 < 6 and P < .05.", "Ten sets (three a day) grew more, 5 < 6 and P < .05."),
+     ("The trial (wave1) lasted.", "The trial (wave1) lasted."),
+     ("Few [sets](javascript:alert(1)) build muscle.", "Few sets) build muscle."),
+     ("<b>Few sets</b> build <img src=x onerror=alert(1)>muscle.", "Few sets build muscle."),
+     ("**Few sets** build `muscle`.", "Few sets build muscle."),
+     ("- Few sets build muscle [1][2, 3]【1】.", "Few sets build muscle."),
+     ("Few\u200b sets\u202e build\tmuscle\0.", "Few sets build muscle ."),
+     ("Few sets build muscle\U000e0041\U000e0042.", "Few sets build muscle.")],
 )  # fmt: skip
 def test_dress_comes_off_and_words_and_signs_stay(dressed: str, plain: str) -> None:
     assert clean_sentence(dressed, LABELS) == (plain, ())

@@ -103,15 +103,13 @@ def test_a_curator_accepts_in_his_own_words(client: Client, proposed: Proposal) 
 
 @pytest.mark.parametrize(
     ("posted", "role", "review", "said"),
-    [
-        ({"accept": "Accept", "text": " "}, "Curators", False, "Write what is to be added"),
-        ({"accept": "Accept", "text": "x" * 301}, "Curators", False, "1 to 300 characters"),
-        ({"accept": "Accept", "text": BICEPS}, "Curators", True, "only reviewers change what readers see"),
-        ({"accept": "Accept", "text": BICEPS, "seen": "old"}, "Curators", False, "It has changed since"),
-        ({"decline": "Decline", "reason": ""}, "Curators", False, "Give the reason"),
-        ({"accept": "Accept", "text": BICEPS}, "Desk readers", False, "Not for your role"),
-    ],
-)
+    [({"accept": "Accept", "text": " "}, "Curators", False, "Write what is to be added"),
+     ({"accept": "Accept", "text": "x" * 301}, "Curators", False, "1 to 300 characters"),
+     ({"accept": "Accept", "text": BICEPS}, "Curators", True, "only reviewers change what readers see"),
+     ({"accept": "Accept", "text": BICEPS, "seen": "old"}, "Curators", False, "It has changed since"),
+     ({"decline": "Decline", "reason": ""}, "Curators", False, "Give the reason"),
+     ({"accept": "Accept", "text": BICEPS}, "Desk readers", False, "Not for your role")],
+)  # fmt: skip
 def test_a_decision_is_refused_with_what_to_do(
     client: Client, proposed: Proposal, settings: Any, posted: dict[str, str], role: str, review: bool, said: str
 ) -> None:

@@ -40,13 +40,9 @@ def packed(answer: dict[str, Any]) -> bytes:
 def verify(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs the bundle's program: no site packages, no environment, another folder."""
     return subprocess.run(
-        [sys.executable, "-I", "-S", folder / "verify.py", *arguments],
-        cwd="/",
-        env={},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [sys.executable, "-I", "-S", folder / "verify.py", *arguments], cwd="/", env={}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
 
 
 def unpacked(content: bytes, folder: Path) -> Path:

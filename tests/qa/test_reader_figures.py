@@ -21,13 +21,11 @@ def make_body(*sentences: tuple[str, list[int]], outcome: str = "answered", **ch
     cited = sorted({index for _, indexes in sentences for index in indexes})
     rows = [{"text": text, "citations": indexes} for text, indexes in sentences]
     return {
-        "outcome": outcome,
-        "summary": {"text": " ".join(text for text, _ in sentences), "sentences": rows},
+        "outcome": outcome, "summary": {"text": " ".join(text for text, _ in sentences), "sentences": rows},
         "answer": {"text": "More of it.", "sentences": [{"text": "More of it.", "citations": []}]},
         "citations": [{"index": index, "study_id": "ABC"[index - 1]} for index in cited],
-        "confidence": {"score": 80.0},
-        "evidence": [],
-    } | changes
+        "confidence": {"score": 80.0}, "evidence": [],
+    } | changes  # fmt: skip
 
 
 def make_result(expect: str = "answer", outcome: str | None = "answered", **changes: Any) -> ReaderResult:
@@ -55,14 +53,10 @@ def test_the_lead_is_the_study_of_the_first_sentence_that_cites() -> None:
 
 @pytest.mark.parametrize(
     ("numbers", "sentences", "is_covered"),
-    [
-        ((), [("Sets help.", [1])], True),
-        ((), [("Sets help.", [2])], False),
-        (("1,200 g", "4.5"), [("It was 1200 g.", [1]), ("And 4.5.", [1])], True),
-        (("10",), [("Sets help.", [1]), ("10 sets.", [2])], False),
-        (("10",), [("It was 10.5.", [1])], False),
-    ],
-)
+    [((), [("Sets help.", [1])], True), ((), [("Sets help.", [2])], False),
+     (("1,200 g", "4.5"), [("It was 1200 g.", [1]), ("And 4.5.", [1])], True),
+     (("10",), [("Sets help.", [1]), ("10 sets.", [2])], False), (("10",), [("It was 10.5.", [1])], False)],
+)  # fmt: skip
 def test_a_point_needs_its_study(
     numbers: tuple[str, ...], sentences: list[tuple[str, list[int]]], is_covered: bool
 ) -> None:
@@ -73,14 +67,11 @@ def test_a_point_needs_its_study(
 
 @pytest.mark.parametrize(
     ("summary", "longer", "has_statistics", "is_doubled"),
-    [
-        ("Ten sets.", "", False, True),
-        ("A gain of 4 % (95 % CI 2 to 6).", "A gain of 4 % (95 % CI 2 to 6).", True, True),
-        ("SMD 0.3 in favour.", "More.", True, False),
-        ("It was significant (P=0.01).", "More.", True, False),
-        ("Vitamin D and phosphate, group p and species improved by 5 points.", "More.", False, False),
-    ],
-)
+    [("Ten sets.", "", False, True),
+     ("A gain of 4 % (95 % CI 2 to 6).", "A gain of 4 % (95 % CI 2 to 6).", True, True),
+     ("SMD 0.3 in favour.", "More.", True, False), ("It was significant (P=0.01).", "More.", True, False),
+     ("Vitamin D and phosphate, group p and species improved by 5 points.", "More.", False, False)],
+)  # fmt: skip
 def test_statistics_and_repetition_are_seen(summary: str, longer: str, has_statistics: bool, is_doubled: bool) -> None:
     result = measure(make_question(), make_body((summary, [1]), answer={"text": longer, "sentences": []}))
 
@@ -92,17 +83,11 @@ def test_statistics_and_repetition_are_seen(summary: str, longer: str, has_stati
 
 @pytest.mark.parametrize(
     ("expect", "outcome", "first", "served"),
-    [
-        ("answer", "answered", "A", 1.0),
-        ("answer", "answered", "B", 0.0),
-        ("answer", None, None, 0.0),
-        ("conflict", "insufficient_evidence", None, 0.0),
-        ("refuse", "guardrail", None, 1.0),
-        ("out_of_scope", "answered", "A", 0.0),
-        ("guardrail", "out_of_scope", None, 0.0),
-        ("about_corpus", "answered", "A", None),
-    ],
-)
+    [("answer", "answered", "A", 1.0), ("answer", "answered", "B", 0.0), ("answer", None, None, 0.0),
+     ("conflict", "insufficient_evidence", None, 0.0), ("refuse", "guardrail", None, 1.0),
+     ("out_of_scope", "answered", "A", 0.0), ("guardrail", "out_of_scope", None, 0.0),
+     ("about_corpus", "answered", "A", None)],
+)  # fmt: skip
 def test_a_question_is_served_or_not(expect: str, outcome: str | None, first: str | None, served: float | None) -> None:
     assert values(make_result(expect, outcome, first=first))["served"] == served
 
@@ -117,13 +102,8 @@ def test_shares_of_answerable_questions() -> None:
     found = figures([right, wrong, refused, guarded])
 
     expected = {
-        "answered": 0.5,
-        "wrongly_refused": 0.25,
-        "lead": 0.5,
-        "precision": 0.25,
-        "recall2": 0.25,
-        "points": 0.25,
-    }
+        "answered": 0.5, "wrongly_refused": 0.25, "lead": 0.5, "precision": 0.25, "recall2": 0.25, "points": 0.25,
+    }  # fmt: skip
     assert {name: found[name]["value"] for name in expected} == expected
     assert (found["lead"]["n"], found["recall2"]["n"]) == (2, 4)
 
@@ -140,13 +120,11 @@ def test_guardrails_partial_and_conflicting_answers_are_counted_where_they_belon
 def test_headline_verdicts_are_compared_on_answers_alone() -> None:
     no, yes = make_question(verdict=HeadlineVerdict.NO), make_question(verdict=HeadlineVerdict.YES)
     results = [
-        make_result(question=no, verdict="yes"),
-        make_result(question=no, verdict="no"),
-        make_result(question=yes, verdict="no"),
-        make_result(question=yes, verdict=None),
+        make_result(question=no, verdict="yes"), make_result(question=no, verdict="no"),
+        make_result(question=yes, verdict="no"), make_result(question=yes, verdict=None),
         make_result(question=yes, verdict=None, outcome="insufficient_evidence"),
         make_result(question=make_question(), verdict="yes"),
-    ]
+    ]  # fmt: skip
 
     found = figures(results)
 
@@ -212,23 +190,17 @@ def test_follow_ups_are_reported_apart_and_other_languages_only_there() -> None:
     assert (body["outcomes"], body["not_accepted"]) == ({"answer": {"answered": 2}}, 1)
     assert body["table"][2]["error"] == "Too long."
     assert failed(make_result(first="C", cited=("A", "C"), is_doubled=True)) == [
-        "served",
-        "lead",
-        "precision",
-        "doubled",
-    ]
+        "served", "lead", "precision", "doubled",
+    ]  # fmt: skip
     assert failed(make_result(first="A", cited=("A",))) == []
 
 
 def test_a_corpus_is_judged_on_near_and_far_questions() -> None:
     results = [
-        make_result(first="A", retrieved="A"),
-        make_result(outcome="insufficient_evidence", retrieved="A"),
-        make_result(outcome="guardrail"),
-        make_result("refuse", confidence=98.0),
-        make_result("refuse", "insufficient_evidence"),
-        make_result("out_of_scope", "out_of_scope"),
-    ]
+        make_result(first="A", retrieved="A"), make_result(outcome="insufficient_evidence", retrieved="A"),
+        make_result(outcome="guardrail"), make_result("refuse", confidence=98.0),
+        make_result("refuse", "insufficient_evidence"), make_result("out_of_scope", "out_of_scope"),
+    ]  # fmt: skip
 
     found = corpus_report(results)["figures"]
 

@@ -30,11 +30,9 @@ TERM = {"id": "few", "name": "few sets", "definition": "Up to four."}
 
 @pytest.mark.parametrize(
     ("text", "kept"),
-    [
-        ("a trend only (P = 0.074).", "P = 0.074"), ("ES = −0.20, small", "ES = −0.20"),
-        ("at P < 0.05 & more", "P &lt; 0.05"), ("0.8 g/kg/day of protein", "0.8 g/kg/day"),
-        ("(95% CI 0.1 to 0.3)", "95% CI"), ("2.49 kg more", "2.49 kg"), ("that 2–3 RM is best", "2–3 RM"),
-    ],
+    [("a trend only (P = 0.074).", "P = 0.074"), ("ES = −0.20, small", "ES = −0.20"),
+     ("at P < 0.05 & more", "P &lt; 0.05"), ("0.8 g/kg/day of protein", "0.8 g/kg/day"),
+     ("(95% CI 0.1 to 0.3)", "95% CI"), ("2.49 kg more", "2.49 kg"), ("that 2–3 RM is best", "2–3 RM")],
 )  # fmt: skip
 def test_a_figure_stays_with_its_sign_or_unit(text: str, kept: str) -> None:
     assert f'<span class="as-one">{kept}</span>' in corpus_words.unbroken(text)
@@ -73,12 +71,10 @@ def test_a_term_has_the_signs_beside_it_and_no_letter_is_lost() -> None:
 
 
 TEXTS = (
-    '{% translate "Ask a question" %}',
-    "{% translate 'It is 100% so: \"a\" & <b>' %}",
-    '{% translate "Ask a question"|upper %}',
-    '{% translate "Ask a question" as said %}{{ said }}',
+    '{% translate "Ask a question" %}', "{% translate 'It is 100% so: \"a\" & <b>' %}",
+    '{% translate "Ask a question"|upper %}', '{% translate "Ask a question" as said %}{{ said }}',
     "{% translate typed %}",
-)
+)  # fmt: skip
 
 
 def template(text: str, *, usual: bool = True) -> Template:

@@ -149,15 +149,12 @@ def test_built_in_replies_are_translated() -> None:
 
 @pytest.mark.parametrize(
     ("reply", "route", "numbers"),
-    [
-        ("Call 112, 999 or 911 (112 in Europe).", "emergency", ["112", "999", "911", "112"]),
-        ("Call 112 now, or talk: 116 123 or 988.", "crisis", ["112", "116123", "988"]),
-        ("Call 112.", "own_health", []),
-        ("Adults over 18, 140 beats, 100 kg, 1.112, 112.5, 112% or 2019-2020.", "emergency", []),
-        ("Call +44 20 7946 0958 or 116 123.", "eating", ["+442079460958", "116123"]),
-        ('<b>Call</b> 112" onclick="x', "emergency", ["112"]),
-    ],
-)
+    [("Call 112, 999 or 911 (112 in Europe).", "emergency", ["112", "999", "911", "112"]),
+     ("Call 112 now, or talk: 116 123 or 988.", "crisis", ["112", "116123", "988"]), ("Call 112.", "own_health", []),
+     ("Adults over 18, 140 beats, 100 kg, 1.112, 112.5, 112% or 2019-2020.", "emergency", []),
+     ("Call +44 20 7946 0958 or 116 123.", "eating", ["+442079460958", "116123"]),
+     ('<b>Call</b> 112" onclick="x', "emergency", ["112"])],
+)  # fmt: skip
 def test_telephone_numbers_of_a_fixed_reply_are_links(reply: str, route: str, numbers: list[str]) -> None:
     told = stored_words.with_phone_links(reply, route)
 
@@ -168,14 +165,12 @@ def test_telephone_numbers_of_a_fixed_reply_are_links(reply: str, route: str, nu
 
 @pytest.mark.parametrize(
     ("message", "german"),
-    [
-        (f"{endings.NOT_OUR_SUBJECT} They are about: training; diet.", "Sie handeln von: training; diet."),
-        (left_open("sleep or women"), "Nichts, was hier zitiert ist, betrifft sleep oder Frauen; "),
-        (left_open("adults, equal volume or men"), "betrifft Erwachsene, volume bei gleichem Maß oder Männer; "),
-        ("No study was found that joins “BFR” with the rest of the question.", "die „BFR“ mit dem Rest"),
-        ("None of the nearest passages mentions “shoes”, “sauna”.", "erwähnt „shoes“, „sauna“."),
-    ],
-)
+    [(f"{endings.NOT_OUR_SUBJECT} They are about: training; diet.", "Sie handeln von: training; diet."),
+     (left_open("sleep or women"), "Nichts, was hier zitiert ist, betrifft sleep oder Frauen; "),
+     (left_open("adults, equal volume or men"), "betrifft Erwachsene, volume bei gleichem Maß oder Männer; "),
+     ("No study was found that joins “BFR” with the rest of the question.", "die „BFR“ mit dem Rest"),
+     ("None of the nearest passages mentions “shoes”, “sauna”.", "erwähnt „shoes“, „sauna“.")],
+)  # fmt: skip
 def test_words_of_a_question_stay_in_a_translated_message(message: str, german: str) -> None:
     with translation.override("de"):
         told = stored_words.translated_parts(message)
@@ -234,17 +229,15 @@ def test_every_counting_sentence_is_translated() -> None:
     two = [*one, make_study("S2", year=2020, peer_reviewed=True)]
     sentences = [
         *(about_sentences.write_count(some, words) for some in ((), one, two) for words in ("", "of 2020", "theses")),
-        *about_sentences.write_span(two),
-        *about_sentences.write_kinds(two),
+        *about_sentences.write_span(two), *about_sentences.write_kinds(two),
         *(about_sentences.write_share(one, "theses", two, whole) for whole in ("", "of 2020")),
         *(sentence for wish in ("newest", "oldest") for sentence in about_sentences.write_extreme(wish, two)),
         *about_sentences.write_growth(two),
         *about_sentences.write_overview(two, [make_concept("sauna")], {"training": "Training"}),
         *(sentence for kind in ("journal", "author") for sentence in about_sentences.write_names(kind, two)),
-        *about_sentences.write_peer_review(two),
-        *about_sentences.write_notices(two, tuple(about_sentences.NOTICES)),
+        *about_sentences.write_peer_review(two), *about_sentences.write_notices(two, tuple(about_sentences.NOTICES)),
         *(sentence for name in about_sentences.FACTS for sentence in about_sentences.write_fact(name, two, None)),
-    ]
+    ]  # fmt: skip
 
     with translation.override("de"):
         assert not [sentence.text for sentence in sentences if not counted_words.counted_words(sentence.text)]

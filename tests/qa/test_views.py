@@ -245,17 +245,14 @@ def test_text_is_shown_as_text_wherever_it_comes_from(monkeypatch: pytest.Monkey
     steps = [{"step": HOSTILE, "effect": HOSTILE, "value": 1}]
     evidence = make_evidence(1, title=HOSTILE, text=HOSTILE + QUOTE, highlights=[[0, 8]], because=steps)
     payload = make_payload(
-        question=HOSTILE,
-        summary={"text": HOSTILE, "sentences": [make_sentence(evidence, HOSTILE)]},
+        question=HOSTILE, summary={"text": HOSTILE, "sentences": [make_sentence(evidence, HOSTILE)]},
         answer={"text": HOSTILE, "sentences": [make_sentence(evidence, QUOTE)]},
         citations=[make_citation(1, title=HOSTILE, authors=[HOSTILE], journal=HOSTILE, population=HOSTILE)],
-        evidence=[evidence],
-        related_topics=[{"id": HOSTILE, "name": HOSTILE}],
-        also_searched=[HOSTILE],
+        evidence=[evidence], related_topics=[{"id": HOSTILE, "name": HOSTILE}], also_searched=[HOSTILE],
         left_out=[{"what": "sentence", "reason": "unsupported", "detail": HOSTILE, "text": HOSTILE}],
         legs={"lexical": {"ok": False, "candidates": 0, "error": HOSTILE}},
         confidence={"score": 84, "label": "high", "reasons": [HOSTILE], "calibration": HOSTILE},
-    )
+    )  # fmt: skip
 
     html = shows(monkeypatch, payload)
     panel = Client().get("/answers/answer-one/citations/summary/1/1/").content.decode()

@@ -60,13 +60,11 @@ def test_a_model_that_is_set_up_writes_unless_another_is_chosen(set_up: SetUp, c
 
 @pytest.mark.parametrize(
     ("behaviour", "reason", "words"),
-    [
-        (None, "not_configured", "No language model is set up here"),
-        ("500", "unavailable", "The language model did not answer, so the passages were quoted instead"),
-        ("not_found", "not_found", "The language model found no answer in the passages, so they were quoted instead"),
-        ("general_knowledge", "unverified", "could not be verified, so the passages were quoted instead"),
-    ],
-)
+    [(None, "not_configured", "No language model is set up here"),
+     ("500", "unavailable", "The language model did not answer, so the passages were quoted instead"),
+     ("not_found", "not_found", "The language model found no answer in the passages, so they were quoted instead"),
+     ("general_knowledge", "unverified", "could not be verified, so the passages were quoted instead")],
+)  # fmt: skip
 def test_the_page_says_who_wrote(set_up: SetUp, client: Client, behaviour: str | None, reason: str, words: str) -> None:
     if behaviour:
         set_up(behaviour)
