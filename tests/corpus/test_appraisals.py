@@ -174,11 +174,8 @@ def test_curators_judge_the_certainty_of_an_outcome(client: Client, curator: Use
     tempo, growth = make_concept("tempo"), make_concept("growth")
     make_study(concepts=(tempo, growth))
     form = {
-        "intervention": "tempo",
-        "outcome": "growth",
-        "level": "low",
-        "reasons": "Few trials.\r\n\r\nWide intervals.",
-    }
+        "intervention": "tempo", "outcome": "growth", "level": "low", "reasons": "Few trials.\r\n\r\nWide intervals.",
+    }  # fmt: skip
 
     assert client.post(address("outcomecertainty_add"), form).status_code == 302
 

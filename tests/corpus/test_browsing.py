@@ -124,11 +124,9 @@ def test_each_active_filter_can_be_removed_alone() -> None:
     removals = re.findall(r'<li><a href="([^"]+)" rel="nofollow"><span class="unseen">Remove', html)
 
     assert [unescape(address) for address in removals] == [
-        "?design=meta_analysis&sex=female&from=2000",
-        "?q=velodrome&sex=female&from=2000",
-        "?q=velodrome&design=meta_analysis&from=2000",
-        "?q=velodrome&design=meta_analysis&sex=female",
-    ]
+        "?design=meta_analysis&sex=female&from=2000", "?q=velodrome&sex=female&from=2000",
+        "?q=velodrome&design=meta_analysis&from=2000", "?q=velodrome&design=meta_analysis&sex=female",
+    ]  # fmt: skip
 
 
 def test_pages_list_every_study_once() -> None:

@@ -101,10 +101,8 @@ def test_a_study_changed_since_stays_as_it_is_and_is_told(by: Any) -> None:
     run(bulk.undo(edit, by=by), by=by)
 
     assert [state(study)["design"] for study in (kept, late, other)] == [
-        "randomized_controlled_trial",
-        "randomized_controlled_trial",
-        "cross_sectional_study",
-    ]
+        "randomized_controlled_trial", "randomized_controlled_trial", "cross_sectional_study",
+    ]  # fmt: skip
     last = BulkEdit.objects.get(undoes=edit).items.get(study_key=other.study_id)
     assert (last.outcome, last.outcome_reason) == ("refused", "was changed since, and stays as it is")
 

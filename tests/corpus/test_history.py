@@ -183,10 +183,8 @@ def test_an_import_shows_each_passage_that_it_changed(client: Client, study: Stu
     revised = {"revised": 7, "changes": {"text": {"before": "one two", "after": "one three"}}}
     event = CorpusEvent.objects.create(
         at=timezone.now(), actor_name="import", action="import_changes", study_key=study.study_id,
-        detail={
-            "changes": {"authors": {"before": ["A B"], "after": ["C D"]}},
-            "passages": [revised, {"removed": 8, "text": "Gone words."}, {"added": 9}],
-        },
+        detail={"changes": {"authors": {"before": ["A B"], "after": ["C D"]}},
+         "passages": [revised, {"removed": 8, "text": "Gone words."}, {"added": 9}]},
     )  # fmt: skip
     client.force_login(curator)
 

@@ -189,10 +189,8 @@ def test_a_full_text_joins_its_reference_field_by_field(client: Client, curator:
 
     there.refresh_from_db()
     assert (there.year, there.journal, there.title) == (
-        2021,
-        "Journal of Squats",
-        "Weekly sets of squats in trained men",
-    )
+        2021, "Journal of Squats", "Weekly sets of squats in trained men",
+    )  # fmt: skip
     assert there.passages.count() == 2
     assert "Joined to HERE, 1 passage added." in text_of(client.get(address))
     again = bring(client, file=upload(RIS.split("\n\n")[0]))

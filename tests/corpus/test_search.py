@@ -202,10 +202,8 @@ def test_passages_come_in_the_order_of_their_study_or_as_asked_for(django_assert
     with django_assert_num_queries(2):
         loaded = search.load_passages([third, first, 10**12, second])
     assert [(passage.passage_id, passage.text) for passage in loaded] == [
-        (third, PROTEIN),
-        (first, SQUATS),
-        (second, PRESSES),
-    ]
+        (third, PROTEIN), (first, SQUATS), (second, PRESSES),
+    ]  # fmt: skip
     assert loaded[0].study is loaded[1].study
 
 
@@ -285,10 +283,8 @@ def test_findings_come_in_the_order_of_the_studies_asked_for() -> None:
     found = search.findings([second.study_id, first.study_id, "S999"])
 
     assert [(f.study_id, f.finding_id) for f in found] == [
-        (second.study_id, rows[2].pk),
-        (first.study_id, rows[1].pk),
-        (first.study_id, rows[0].pk),
-    ]
+        (second.study_id, rows[2].pk), (first.study_id, rows[1].pk), (first.study_id, rows[0].pk),
+    ]  # fmt: skip
     assert found[0].direction is records.Direction(rows[2].direction)
     assert search.findings([]) == ()
 

@@ -197,10 +197,8 @@ def test_twin_ids_and_dois_are_reported_and_the_first_is_kept(folder: Path) -> N
             sources.read(path)
     assert [draft.origin for draft in corpus.studies] == ["studies/T001.json"]
     assert [(problem.file, problem.field) for problem in corpus.problems] == [
-        ("studies/T002.json", "study_id"),
-        ("studies/T002.json", "doi"),
-        ("studies/T003.json", "doi"),
-    ]
+        ("studies/T002.json", "study_id"), ("studies/T002.json", "doi"), ("studies/T003.json", "doi"),
+    ]  # fmt: skip
 
 
 def test_a_broken_entry_of_the_concepts_is_reported(folder: Path) -> None:

@@ -84,10 +84,8 @@ def test_bibtex_reads_accents_macros_and_past_a_broken_entry() -> None:
 
     first, second = reading.studies
     assert (first.title, first.journal, first.year) == (
-        "Effects of Resistance Training in München",
-        "Sports Medicine",
-        2016,
-    )
+        "Effects of Resistance Training in München", "Sports Medicine", 2016,
+    )  # fmt: skip
     assert first.authors == ("Müller J", "World Health Organization", "van der Berg P")
     assert (first.doi, first.pmid, second.title, second.design) == ("10.1000/abc", "123", "A thesis", Design.THESIS)
     broken = [problem for problem in reading.problems if problem.weight is Weight.BROKEN]

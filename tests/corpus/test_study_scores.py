@@ -108,10 +108,8 @@ def test_the_best_texts_tell_what_they_belong_to(corpus: list[Study]) -> None:
 
     assert question
     assert (question.words, question.finding_id, question.passage_id) == (
-        "Does weekly sets help thighs?",
-        finding.pk,
-        None,
-    )
+        "Does weekly sets help thighs?", finding.pk, None,
+    )  # fmt: skip
     assert best["question"].cosine == pytest.approx(1, abs=1e-3)
     assert plain
     assert plain.passage_id in set(

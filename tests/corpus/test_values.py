@@ -127,10 +127,8 @@ def test_an_abstract_is_split_at_its_labels() -> None:
     jats = "<jats:title>Abstract</jats:title><jats:sec><jats:title>Results</jats:title><jats:p>It rose.</jats:p></jats:sec>"
 
     assert split_abstract(capitals) == [
-        ("", "Rowing is common."),
-        ("Methods", "Forty rowed."),
-        ("Results", "Grip rose."),
-    ]
+        ("", "Rowing is common."), ("Methods", "Forty rowed."), ("Results", "Grip rose."),
+    ]  # fmt: skip
     assert [label for label, _ in split_abstract(small)] == ["Background", "Methods", "Results", "Conclusions"]
     assert split_abstract(jats) == [("Results", "It rose.")]
     assert split_abstract("We saw this. Results: it rose.") == [("", "We saw this. Results: it rose.")]

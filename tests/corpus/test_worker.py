@@ -32,11 +32,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
     database = connection.settings_dict
     return os.environ | {
         "DATABASE_URL": f"postgresql://{database['USER']}@/{database['NAME']}?host={database['HOST']}",
-        "PGHOST": database["HOST"],
-        "CELERY_BROKER_URL": "pgmq://",
-        "INFORM_DATA_DIR": str(tmp_path),
+        "PGHOST": database["HOST"], "CELERY_BROKER_URL": "pgmq://", "INFORM_DATA_DIR": str(tmp_path),
         "INDEX_SWEEP_SECONDS": "1",
-    }
+    }  # fmt: skip
 
 
 @pytest.fixture

@@ -141,10 +141,8 @@ def test_studies_are_counted_by_side_and_each_mark_opens_its_words(client: Clien
     assert "Women: found a benefit, 1 study." in html
     marks = re.findall(r'<a class="mark" href="([^"]+)" aria-label="([^"]+)"', html)
     assert [address for address, _ in marks] == [
-        "/answers/answer-one/citations/summary/1/1/",
-        "#finding-3",
-        "/answers/answer-one/citations/answer/2/2/",
-    ]
+        "/answers/answer-one/citations/summary/1/1/", "#finding-3", "/answers/answer-one/citations/answer/2/2/",
+    ]  # fmt: skip
     assert marks[1][1] == "Third C 2021, randomised controlled trial: go to its finding"
     assert 'id="finding-3"' in html
     for address, _ in marks:
@@ -243,10 +241,8 @@ def test_terms_and_topics_are_text_and_lead_to_existing_pages(client: Client) ->
     make_concept("few-sets", aliases=("few sets",), definition="Not many.")
     term = {"id": "few-sets", "name": "low volume", "definition": HOSTILE}
     topics = [
-        {"id": "volume", "name": "volume"},
-        {"id": "secret", "name": "a secret"},
-        {"id": HOSTILE, "name": HOSTILE},
-    ]
+        {"id": "volume", "name": "volume"}, {"id": "secret", "name": "a secret"}, {"id": HOSTILE, "name": HOSTILE},
+    ]  # fmt: skip
 
     html = shown(client, keep(definitions=[term], related_topics=topics))
 
@@ -281,11 +277,9 @@ def test_feedback_is_kept_once_for_a_browser_and_can_be_changed(client: Client) 
 def test_feedback_that_cannot_be_kept_is_said_and_stays_typed(client: Client) -> None:
     keep()
     bad: list[dict[str, Any]] = [
-        {"helpful": "yes", "words": "x" * 1_001},
-        {"helpful": "yes", "reasons": "nonsense"},
-        {"helpful": "maybe"},
+        {"helpful": "yes", "words": "x" * 1_001}, {"helpful": "yes", "reasons": "nonsense"}, {"helpful": "maybe"},
         {"helpful": "yes", "words": "nul\0byte"},
-    ]
+    ]  # fmt: skip
 
     for headers in ({}, {"HX-Request": "true"}):
         typed = {"words": HOSTILE, "reasons": ["hard"]}

@@ -24,12 +24,10 @@ EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 
 
 ASKED_OF_ALL = (
-    (ASKED, "beginner", None),
-    (ASKED, "intermediate", "nutrition"),
+    (ASKED, "beginner", None), (ASKED, "intermediate", "nutrition"),
     ("How much protein do older adults need to keep lean mass?", "intermediate", "nutrition"),
-    (UNANSWERED, "beginner", None),
-    ("What is the best pizza in Naples?", "beginner", "training"),
-)
+    (UNANSWERED, "beginner", None), ("What is the best pizza in Naples?", "beginner", "training"),
+)  # fmt: skip
 
 
 UNIFIED = ("/api/unified-search", "/explain-research")

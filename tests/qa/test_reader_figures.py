@@ -135,12 +135,10 @@ def test_headline_verdicts_are_compared_on_answers_alone() -> None:
 
 def test_confidence_is_compared_with_a_right_lead_over_all_that_was_answered() -> None:
     results = [
-        make_result(first="A", confidence=90.0),
-        make_result(first="C", confidence=50.0),
+        make_result(first="A", confidence=90.0), make_result(first="C", confidence=50.0),
         make_result("refuse", question=make_question("refuse", relevant=None), first="C", confidence=90.0),
-        make_result("refuse", "insufficient_evidence"),
-        make_result("guardrail", first="A", confidence=10.0),
-    ]
+        make_result("refuse", "insufficient_evidence"), make_result("guardrail", first="A", confidence=10.0),
+    ]  # fmt: skip
 
     found = figures(results)
 
