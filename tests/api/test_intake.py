@@ -88,7 +88,7 @@ def test_no_file_is_read_before_its_key(address: str, make_key: Callable[..., Ma
     assert not ImportJob.objects.exists()
 
 
-def test_a_file_of_whoever_may_send_it_is_read_up_to_its_limit(
+def test_a_file_is_read_up_to_its_limit(
     address: str, make_key: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ImportsView, "largest_body", 5_000_000)

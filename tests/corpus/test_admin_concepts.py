@@ -221,9 +221,7 @@ def test_choosers_find_concepts_by_their_aliases(client: Client, curator: User) 
         assert [row["id"] for row in rows] == found
 
 
-def test_more_studies_than_a_form_has_fields_are_published_at_once(
-    client: Client, curator: User, settings: Any
-) -> None:
+def test_more_studies_than_a_form_has_fields_are_published(client: Client, curator: User, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 10
     studies = [make_study(status="draft") for _ in range(12)]
     chosen = {"action": "publish_studies", "select_across": "1", "_selected_action": [studies[0].pk]}

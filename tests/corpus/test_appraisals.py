@@ -40,9 +40,7 @@ CERTAINTY = {
         ("20 g", "20g of whey", ()), ("3 sets", "three sets", ()), ("5.5 kg", "5 kg in 5 weeks", ("5.5",)),
     ],
 )  # fmt: skip
-def test_the_figures_of_a_statement_are_looked_for_in_its_source(
-    claim: str, source: str, missing: tuple[str, ...]
-) -> None:
+def test_figures_of_a_statement_are_looked_for_in_its_source(claim: str, source: str, missing: tuple[str, ...]) -> None:
     assert missing_figures(claim, source) == missing
 
 
@@ -90,9 +88,7 @@ def test_appraisals_of_a_folder_come_in_and_go_out_as_they_were(folder: Path, tm
          "gives no reason"),
     ],
 )  # fmt: skip
-def test_an_impossible_appraisal_is_refused_with_its_reason(
-    folder: Path, key: str, value: dict[str, Any], reason: str
-) -> None:
+def test_an_impossible_appraisal_is_refused(folder: Path, key: str, value: dict[str, Any], reason: str) -> None:
     values = json.loads((folder / "studies/S001.json").read_text("utf-8"))
     row = {"findings": [values["findings"][0] | {key: value}]} if key == "effect" else {key: value}
 

@@ -60,7 +60,7 @@ def ids(studies: Iterable[Study]) -> list[str]:
      ({"labels": {"remove": ["OLD"]}}, "labels", []), ({"labels": {"set": ["new"]}}, "labels", ["new"]),
      ({"notice": "corrected"}, "notice", "corrected"), ({"status": "withdraw"}, "status", "withdrawn")],
 )  # fmt: skip
-def test_each_field_is_changed_in_all_studies_and_undone_in_one_act(
+def test_each_field_is_changed_and_undone_in_one_act(
     by: Any, changes: Mapping[str, Any], field: str, wanted: Any
 ) -> None:
     make_collection("nutrition")
@@ -131,9 +131,7 @@ def test_with_two_people_required_published_content_is_left_to_reviewers(by: Any
      ({"status": "publish", "design": "cohort_study"}, "Curators", "", "Change the status alone"),
      ({"design": "cohort_study"}, "Desk readers", "", "takes the permission change_study")],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_before_anything_changes(
-    changes: Mapping[str, Any], role: str, reason: str, fault: str
-) -> None:
+def test_what_cannot_be_is_refused_first(changes: Mapping[str, Any], role: str, reason: str, fault: str) -> None:
     who = make_curator(role=role)
     edit = bulk.choose([make_study().study_id], by=who)
 
@@ -142,9 +140,7 @@ def test_what_cannot_be_is_refused_before_anything_changes(
     assert BulkEdit.objects.get().status == "chosen"
 
 
-def test_a_killed_worker_loses_nothing_and_doubles_nothing_and_a_job_can_be_cancelled(
-    by: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_worker_loses_nothing_and_a_job_can_be_cancelled(by: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "BATCH", 2)
     studies = [make_study(status="draft") for _ in range(6)]
     edit = bulk.choose(ids(studies), by=by)

@@ -115,7 +115,7 @@ def test_it_is_written_once_however_many_ask(model: str) -> None:
      (None, {"check.json"}), (ImportError(), set())],
     ids=["cannot be exported", "full disk", "too far from the original", "no onnxruntime"],
 )  # fmt: skip
-def test_the_original_serves_where_no_other_can_be_made(
+def test_the_original_serves_else(
     model: str, monkeypatch: pytest.MonkeyPatch, error: Exception | None, left: set[str]
 ) -> None:
     def fail(*args: object, **options: object) -> None:

@@ -272,7 +272,7 @@ def test_verbs_of_one_act_are_one_corpus_version() -> None:
     assert study.passages.get().position == 0
 
 
-def test_queue_is_asked_once_an_act_is_committed(
+def test_a_committed_act_asks_the_queue(
     monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     sent: list[str] = []

@@ -141,7 +141,7 @@ def test_an_unknown_encoder_is_refused() -> None:
     assert not CorpusEvent.objects.exists()
 
 
-def test_passages_are_embedded_again_and_found_by_meaning_meanwhile(
+def test_passages_are_found_while_embedded_again(
     indexed: list[Passage], two_encoders: dict[str, WordHashEncoder]
 ) -> None:
     PassageVector.objects.filter(passage=indexed[2]).delete()

@@ -117,9 +117,7 @@ def test_differences_are_shown_word_by_word_and_duplicates_with_a_link(client: C
     assert "<del>alike</del><ins>more</ins>" in text_of(client.get(second))
 
 
-def test_choosing_all_and_none_and_page_by_page(
-    client: Client, curator: User, django_assert_max_num_queries: Any
-) -> None:
+def test_choosing_all_none_and_page_by_page(client: Client, curator: User, django_assert_max_num_queries: Any) -> None:
     address = bring(client, file=upload(beir(60), "corpus.jsonl"))
     work()
     with django_assert_max_num_queries(15):
@@ -146,7 +144,7 @@ def test_an_import_is_left_out_with_a_button_and_waits_for_nobody(client: Client
     assert not Study.objects.exists()
 
 
-def test_a_failed_look_up_is_asked_again_or_left_out(
+def test_a_failed_look_up_is_repeated(
     client: Client, curator: User, monkeypatch: pytest.MonkeyPatch, woken: list[str]
 ) -> None:
     def fail(asker: Any, found: Any) -> list[lookup.Answer]:

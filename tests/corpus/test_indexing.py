@@ -324,7 +324,7 @@ def scans(index: str) -> int:
         return int(cursor.fetchone()[0])
 
 
-def test_a_large_corpus_is_searched_by_its_index_with_high_recall(
+def test_a_large_corpus_uses_its_index(
     crowd: list[int], monkeypatch: pytest.MonkeyPatch, encoder: WordHashEncoder
 ) -> None:
     assert len(indexing.build_ann()) == 2 + len(TextKind)

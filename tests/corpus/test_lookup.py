@@ -66,9 +66,7 @@ def test_a_doi_is_sent_as_one_part_of_the_path(httpserver: HTTPServer, local: Se
     assert asked == ["/crossref/works/10.1000%2F..%2F..%2Fx%3Fy%3D1?mailto=desk%40example.org"]
 
 
-def test_retracted_studies_are_marked_and_retraction_notices_are_no_studies(
-    httpserver: HTTPServer, local: Services
-) -> None:
+def test_retracted_studies_are_marked_and_notices_are_no_studies(httpserver: HTTPServer, local: Services) -> None:
     work(httpserver, **{"updated-by": [{"type": "retraction", "DOI": "10.1000/r", "label": "Retraction"}]})
     (draft,) = look_up("10.1519/jsc.0000000000002776", INTAKE, local).studies
     assert (draft.notice, "10.1000/r" in draft.notice_reason) == (Notice.RETRACTED, True)
@@ -144,7 +142,7 @@ def test_a_silent_service_is_not_waited_for(httpserver: HTTPServer, local: Servi
     assert not failed.value.permanent
 
 
-def test_a_list_is_asked_for_in_batches_and_each_answered(
+def test_a_list_is_asked_for_in_batches(
     httpserver: HTTPServer, local: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lookup, "INTERVAL_SECONDS", {})

@@ -69,9 +69,7 @@ def test_what_is_not_in_the_right_state_stays_as_it_is(author: User, draft: Stud
 
 @pytest.mark.usefixtures("two_people_needed")
 class TestReviewRequired:
-    def test_a_second_person_who_is_a_reviewer_publishes(
-        self, client: Client, draft: Study, author: User, reviewer: User
-    ) -> None:
+    def test_a_second_person_publishes(self, client: Client, draft: Study, author: User, reviewer: User) -> None:
         with pytest.raises(curation.NotPublishable, match="not been handed over"):
             curation.publish(["T-DRAFT"], by=reviewer)
         second = make_curator("second", role=REVIEWERS)
@@ -109,9 +107,7 @@ class TestReviewRequired:
         assert (draft.labels, draft.assignee) == (["To read", "Doses"], None)
         assert curation.publish(["T-DRAFT"], by=reviewer) == ("T-DRAFT",)
 
-    def test_nobody_publishes_their_own_words_whoever_hands_them_over(
-        self, draft: Study, author: User, reviewer: User
-    ) -> None:
+    def test_nobody_publishes_their_own_words(self, draft: Study, author: User, reviewer: User) -> None:
         curation.revise_study("T-DRAFT", by=reviewer, year=1999)
         curation.submit(["T-DRAFT"], by=author)
 

@@ -329,7 +329,7 @@ def row(**cells: str) -> str:
         ),
     ],
 )  # fmt: skip
-def test_types_and_decisions_of_other_tools_become_designs_and_labels(
+def test_types_and_decisions_of_tools_are_read(
     text: str, design: Design, is_reviewed: bool, labels: tuple[str, ...]
 ) -> None:
     (draft,) = read(text).studies

@@ -154,9 +154,7 @@ def test_what_is_not_searchable_is_neither_scored_nor_matched(corpus: list[Study
     assert search.score_studies(QUESTION, [search.encode_question(QUESTION)]) == search.score_studies("", ()) == ()
 
 
-def test_an_approximate_index_finds_the_same_in_a_corpus_that_is_small(
-    corpus: list[Study], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_approximate_index_finds_the_same(corpus: list[Study], monkeypatch: pytest.MonkeyPatch) -> None:
     exact, one = ask(), ask("protein", limit=1)
     connection.check_constraints()  # nothing may be pending when an index is built
     indexing.build_ann()

@@ -112,9 +112,7 @@ def test_everything_is_embedded_once_and_by_another_encoder_again(study: Study) 
         assert indexing.audit() == []
 
 
-def test_a_new_metric_embeds_short_texts_again_and_passages_not(
-    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_metric_embeds_short_texts_again(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     indexing.index_stale()
     monkeypatch.setattr(metric, "FOLDER", tmp_path)
     chance = np.random.default_rng(1).standard_normal((20, 64)).astype(np.float32)

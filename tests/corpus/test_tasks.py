@@ -52,9 +52,7 @@ def test_delivered_eight_times_at_once_every_text_is_encoded_once(encoder: WordH
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_call_that_comes_while_another_ends_is_not_lost(
-    encoder: WordHashEncoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_while_another_ends_is_not_lost(encoder: WordHashEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     make_study()
     index_stale = indexing.index_stale
     turned_away: list[Passage] = []

@@ -52,9 +52,7 @@ def test_rare_words_and_words_of_everywhere_are_left_out() -> None:
     asked=st.lists(st.tuples(st.text(max_size=40), st.integers(1, 9)), max_size=4),
     names=st.lists(st.text(max_size=20), max_size=4),
 )
-def test_any_text_is_counted_and_no_name_is_offered(
-    texts: list[str], asked: list[tuple[str, int]], names: list[str]
-) -> None:
+def test_any_text_is_counted_no_name_offered(texts: list[str], asked: list[tuple[str, int]], names: list[str]) -> None:
     found = terms.find_unmapped(texts, asked, names)
 
     assert len(set(words_of(found))) == len(found)

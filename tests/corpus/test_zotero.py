@@ -77,9 +77,7 @@ def connected(client: Client) -> str:
     return str(client.post(at("importjob_zotero"), asked).headers["Location"])
 
 
-def test_a_collection_comes_in_and_the_next_time_its_changes_only(
-    client: Client, curator: User, library: Library
-) -> None:
+def test_a_collection_comes_in_and_then_its_changes_only(client: Client, curator: User, library: Library) -> None:
     page = connected(client)
     assert "Nutrition &gt; Creatine, 3 items" in text_of(client.get(page))
     preview = client.post(page, {"collection": "BBBB2222"}).headers["Location"]

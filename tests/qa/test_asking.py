@@ -164,9 +164,7 @@ def test_a_marked_study_keeps_its_words_under_a_notice(answered: Payload) -> Non
     assert "T-SETS" not in json.dumps(asking.ask(question=ASKED))  # a retracted study answers no new question
 
 
-def test_an_edited_passage_is_found_and_marked(
-    answered: Payload,
-) -> None:
+def test_an_edited_passage_is_found_and_marked(answered: Payload) -> None:
     swings = "Ten weekly sets of kettlebell swings built more muscle than five."
     curation.revise_passage(passage_of("T-SETS").pk, text=swings, **BY)
     indexing.index_stale()

@@ -36,9 +36,7 @@ def test_ndcg_is_the_gain_found_over_the_gain_there_could_be() -> None:
 
 
 @given(found_studies, grades, st.integers(1, 10))
-def test_ndcg_and_recall_are_shares_and_the_ideal_order_is_worth_1(
-    ranked: list[str], graded: dict[str, int], k: int
-) -> None:
+def test_ndcg_and_recall_are_shares_and_the_ideal_is_worth_1(ranked: list[str], graded: dict[str, int], k: int) -> None:
     ideal = sorted(graded, key=lambda item: -graded[item])
 
     assert 0.0 <= measures.ndcg(ranked, graded, k) <= 1.0 + 1e-9

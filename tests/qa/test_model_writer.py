@@ -118,9 +118,7 @@ def test_labels_are_made_anew_and_the_prompt_suits_the_reader(corpus: FakeCorpus
     [("no_schema", {"json_object"}), ("no_json", {None}), ("old", {None}), ("no_temperature", {"json_schema"}),
      ("no_limit", {"json_schema"})],
 )  # fmt: skip
-def test_refused_parameters_are_left_out(
-    corpus: FakeCorpus, double: ModelDouble, behaviour: str, formats: set[str | None]
-) -> None:
+def test_refused_options_go(corpus: FakeCorpus, double: ModelDouble, behaviour: str, formats: set[str | None]) -> None:
     server = model_server(double, behaviour)
     for _ in range(2):
         double.asked.clear()

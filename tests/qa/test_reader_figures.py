@@ -57,7 +57,7 @@ def test_the_lead_is_the_study_of_the_first_sentence_that_cites() -> None:
      (("1,200 g", "4.5"), [("It was 1200 g.", [1]), ("And 4.5.", [1])], True),
      (("10",), [("Sets help.", [1]), ("10 sets.", [2])], False), (("10",), [("It was 10.5.", [1])], False)],
 )  # fmt: skip
-def test_a_point_needs_its_study(
+def test_points_need_a_study(
     numbers: tuple[str, ...], sentences: list[tuple[str, list[int]]], is_covered: bool
 ) -> None:
     question = make_question(points=(LabelledPoint("p", frozenset({"A"}), numbers),))

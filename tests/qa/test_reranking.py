@@ -120,16 +120,14 @@ def test_the_marks_of_a_model_order_the_passages(httpserver: HTTPServer, reranke
 @pytest.mark.parametrize(
     "content", [None, "p1, p2", "[]", '{"marks": 3}', '{"marks": [{"label": "p9", "mark": 1}]}', '{"marks": [{"label": "p1", "mark": NaN}]}']
 )  # fmt: skip
-def test_a_reply_without_order_is_a_failure(
-    httpserver: HTTPServer, reranker: ModelReranker, content: str | None
-) -> None:
+def test_a_reply_without_order_fails(httpserver: HTTPServer, reranker: ModelReranker, content: str | None) -> None:
     serve(httpserver, content)
 
     with pytest.raises(RerankerFailed, match="no order that can be read"):
         reranker.scores("how many sets?", PASSAGES, seconds=30)
 
 
-def test_a_slow_server_is_left(
+def test_slow_servers_are_left(
     httpserver: HTTPServer, reranker: ModelReranker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = threading.Event()
