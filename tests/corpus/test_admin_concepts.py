@@ -27,20 +27,6 @@ from tests.corpus.test_admin import address, all_rows, errors, form_of, messages
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("verb", ["publish", "withdraw", "notice"])
-def test_curator_without_the_permission_cannot_change_states(client: Client, curator: User, verb: str) -> None:
-    study = make_study(status="draft" if verb == "publish" else "published")
-    group = curator.groups.get()
-    group.permissions.remove(*group.permissions.filter(codename__in=["publish_study", "set_notice_study"]))
-
-    page = client.get(address("study_change", study.pk)).content.decode()
-    response = client.post(address("study_state", verb), {"ids": study.pk, "reason": "x", "notice": "retracted"})
-
-    assert address("study_state", verb) not in page
-    assert response.status_code == 403
-    assert not CorpusEvent.objects.exists()
-
-
 ACTIONS = {"publish": "publish_studies", "withdraw": "withdraw_studies", "notice": "set_notice_of_studies"}
 
 

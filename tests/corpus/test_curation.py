@@ -65,21 +65,6 @@ def test_what_readers_cannot_notice_is_no_new_corpus_version() -> None:
     assert version() == 0
 
 
-def test_a_revision_over_that_of_another_is_refused() -> None:
-    passage, first, second = make_passage(text="As it was."), make_curator("first"), make_curator("second")
-    study_id = passage.study.study_id
-    curation.revise_study(study_id, by=first, expected_version=1, year=1999)
-    curation.revise_passage(passage.pk, by=first, expected_version=1, text="First.")
-
-    with pytest.raises(curation.EditConflict, match="Someone else has saved"):
-        curation.revise_study(study_id, by=second, expected_version=1, year=2001)
-    with pytest.raises(curation.EditConflict):
-        curation.revise_passage(passage.pk, by=second, expected_version=1, text="Second.")
-
-    assert Study.objects.get().year == 1999
-    assert Passage.objects.get().text == "First."
-
-
 def test_invalid_values_are_refused() -> None:
     make_study(study_id="S018", doi="10.1000/taken")
     passage, by = make_passage(), make_curator()
@@ -124,20 +109,6 @@ def test_removed_passage_leaves_no_gap_and_its_words_in_the_history() -> None:
     assert last_event().detail["text"] == "One."
 
 
-def test_publishing_makes_searchable_in_one_corpus_version() -> None:
-    studies = [make_study(status="draft", status_reason="new") for _ in range(3)]
-
-    done = curation.publish([study.study_id for study in studies], by=make_curator())
-
-    assert done == tuple(sorted(study.study_id for study in studies))
-    assert version() == 1
-    assert CorpusEvent.objects.filter(action="publish", corpus_version=1).count() == 3
-    for study in Study.objects.all():
-        assert (study.status, study.status_reason) == ("published", "")
-        assert study.state_changed_at is not None
-        assert terms(study.passages.get())
-
-
 def test_a_title_that_may_be_a_notice_blocks_publishing_until_it_is_settled() -> None:
     unsure = make_study(status="draft", title="Expression of concern: Vitamin K and grip strength")
     by = make_curator()
@@ -158,39 +129,6 @@ def test_a_study_without_passages_blocks_the_whole_publication() -> None:
     assert raised.value.study_id == empty.study_id
     assert not Study.objects.published().exists()
     assert version() == 0
-
-
-def test_a_change_to_the_present_state_changes_nothing() -> None:
-    published, draft, by = make_study(), make_study(status="draft"), make_curator()
-
-    assert curation.publish([published.study_id], by=by) == ()
-    assert curation.withdraw([draft.study_id], by=by, reason="why") == ()
-    with pytest.raises(curation.NotDeletable, match="Withdraw it first"):
-        curation.delete_study(published.study_id, by=by)
-    assert not CorpusEvent.objects.exists()
-
-
-def test_withdrawn_study_is_gone_from_search_at_once() -> None:
-    study = make_study()
-
-    done = curation.withdraw([study.study_id], by=make_curator(), reason="The data were fabricated.")
-
-    study.refresh_from_db()
-    assert done == (study.study_id,)
-    assert (study.status, study.status_reason) == ("withdrawn", "The data were fabricated.")
-    assert study.state_changed_at is not None
-    assert not PassageTerm.objects.exists()
-    assert (last_event().reason, version()) == ("The data were fabricated.", 1)
-
-
-def test_withdrawing_and_marking_need_a_reason() -> None:
-    study, by = make_study(), make_curator()
-
-    for reason in ("", "  \n"):
-        with pytest.raises(curation.ReasonMissing):
-            curation.withdraw([study.study_id], by=by, reason=reason)
-        with pytest.raises(curation.ReasonMissing):
-            curation.set_notice([study.study_id], "retracted", by=by, reason=reason)
 
 
 def test_a_retracted_study_leaves_search_until_the_notice_is_removed() -> None:

@@ -76,6 +76,7 @@ def test_a_file_is_uploaded_previewed_imported_and_reported(client: Client, cura
 
     work()
     preview = text_of(client.get(address))
+    assert "Imports waiting for a choice" in text_of(client.get(reverse("admin:index")))
     assert '<meta http-equiv="refresh"' not in preview
     assert "Ten weekly sets of squats" in preview
     assert "text that looks broken: 1 place" in preview
@@ -92,12 +93,8 @@ def test_a_file_is_uploaded_previewed_imported_and_reported(client: Client, cura
     done = text_of(client.get(address))
     assert "Handed over for review." in done
     assert Study.objects.get().status == "in_review"
-    rows = list(
-        csv.reader(
-            io.StringIO(client.get(at("importjob_report", ImportJob.objects.get().pk)).content.decode("utf-8-sig"))
-        )
-    )
-    assert [row[7] for row in rows[1:]] == ["created", "left out", "broken"]
+    report = client.get(at("importjob_report", ImportJob.objects.get().pk)).content.decode("utf-8-sig")
+    assert [row[7] for row in csv.reader(io.StringIO(report))][1:] == ["created", "left out", "broken"]
     assert client.get(at("importjob_file", ImportJob.objects.get().pk)).content == RIS.encode()
 
 
@@ -130,18 +127,6 @@ def test_choosing_all_none_and_page_by_page(client: Client, curator: User, djang
     assert ImportItem.objects.filter(chosen=True).count() == 3
     client.post(address, {"verb": "all"})
     assert ImportItem.objects.filter(chosen=True).count() == 60
-
-
-def test_an_import_is_left_out_with_a_button_and_waits_for_nobody(client: Client, curator: User) -> None:
-    address = bring(client, file=upload(RIS.encode(), "refs.ris"))
-    work()
-    assert "Imports waiting for a choice" in text_of(client.get(reverse("admin:index")))
-
-    page = text_of(client.post(address, {"verb": "leave"}, follow=True))
-
-    assert "Left out: 2" in page
-    assert "Bring them in" not in page
-    assert not Study.objects.exists()
 
 
 def test_a_failed_look_up_is_repeated(
@@ -186,9 +171,8 @@ def test_a_full_text_joins_its_reference_field_by_field(client: Client, curator:
     work()
 
     there.refresh_from_db()
-    assert (there.year, there.journal, there.title) == (
-        2021, "Journal of Squats", "Weekly sets of squats in trained men",
-    )  # fmt: skip
+    assert (there.year, there.journal) == (2021, "Journal of Squats")
+    assert there.title == "Weekly sets of squats in trained men"
     assert there.passages.count() == 2
     assert "Joined to HERE, 1 passage added." in text_of(client.get(address))
     again = bring(client, file=upload(RIS.split("\n\n")[0]))
@@ -258,9 +242,6 @@ def test_nonsense_posted_to_an_import_changes_nothing(client: Client, curator: U
         assert ImportJob.objects.get().status == "previewed"
 
 
-# --- Merging ---------------------------------------------------------------------------------------------------------------
-
-
 def test_a_selection_goes_out_and_comes_back(client: Client, curator: User) -> None:
     chosen, _ = make_study(study_id="E1"), make_study(study_id="E2")
     page = client.post(at("study_changelist"), {"action": "export_studies", "_selected_action": [chosen.pk]})
@@ -297,21 +278,17 @@ def test_everything_goes_out_with_its_records(client: Client, curator: User, tmp
     with zipfile.ZipFile(tmp_path / "all.zip") as archive, zipfile.ZipFile(io.BytesIO(plain.content)) as folder:
         packed = {name: archive.read(name) for name in archive.namelist()}
         assert {name: folder.read(name) for name in folder.namelist()}.items() <= packed.items()
-    assert packed == {
-        str(path.relative_to(tmp_path / "out")): path.read_bytes() for path in (tmp_path / "out").rglob("*.*")
-    }
+    out = tmp_path / "out"
+    assert packed == {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*.*")}
     records = {
         name: [json.loads(line) for line in packed[f"records/{name}.jsonl"].splitlines()]
         for name in ("comments", "history", "waivers", "golden")
     }
-    assert [(row["study_id"], row["author"], row["text"]) for row in records["comments"]] == [
-        ("E1", curator.username, "Who has read this?")
-    ]
+    [said], [waived], [asked] = (records[name] for name in ("comments", "waivers", "golden"))
+    assert (said["study_id"], said["author"], said["text"]) == ("E1", curator.username, "Who has read this?")
     assert {"comment", "waive_finding"} == {row["action"] for row in records["history"]}
-    assert [(row["passage"], row["kind"], row["reason"]) for row in records["waivers"]] == [
-        (1, "operator", "It is so.")
-    ]
-    assert [(row["id"], row["relevant"]) for row in records["golden"]] == [("g-1", {"E1": 2})]
+    assert (waived["passage"], waived["kind"], waived["reason"]) == (1, "operator", "It is so.")
+    assert (asked["id"], asked["relevant"]) == ("g-1", {"E1": 2})
     assert sources.read(tmp_path / "out").problems == ()
 
     read = sources.read_file(sources.Source("all.zip", (tmp_path / "all.zip").read_bytes()), sources.Intake())

@@ -136,17 +136,6 @@ def test_changed_file_of_a_published_study_changes_it_in_place(folder: Path) -> 
     assert PassageTerm.objects.filter(passage=before[2][0], lexeme="creatin").exists()
 
 
-def test_labels_of_a_file_are_added_to_those_of_the_desk(folder: Path) -> None:
-    change(folder / "studies/S001.json", labels=["first"])
-    load(folder, by=None, by_name="t")
-    curation.revise_study("S001", by=None, by_name="t", labels=["first", "desk"])
-
-    change(folder / "studies/S001.json", labels=["First", "second"])
-    load(folder, by=None, by_name="t")
-
-    assert Study.objects.get(study_id="S001").labels == ["first", "desk", "second"]
-
-
 def test_removed_and_reordered_passages_keep_the_rows_of_their_words(folder: Path) -> None:
     load(folder, publish=True)
     keys = dict(Passage.objects.filter(study__study_id="S001").values_list("text", "pk"))
