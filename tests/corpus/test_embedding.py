@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from corpus_app import embedding
-from corpus_app.embedding import original
+from corpus_app.embedding import metric, original
 from tests.fakes import WordHashEncoder
 
 
@@ -66,3 +69,69 @@ def test_the_fake_keeps_the_promises_of_the_real_one(encoder: embedding.Encoder)
         assert rows.dtype == np.float32
         assert rows.shape == (2, one.dimensions)
         assert np.linalg.norm(rows, axis=1) == pytest.approx(np.ones(2), abs=1e-5)
+
+
+SUBJECTS, STYLES = (0, 1, 2), (3, 4)  # dimensions that the subject and the style of a text decide
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Keep the metrics of these tests in a folder of their own."""
+    monkeypatch.setattr(metric, "FOLDER", tmp_path / "metrics")
+    metric.find.cache_clear()
+    yield tmp_path / "metrics"
+    metric.find.cache_clear()
+
+
+def texts(subjects: int = 12, styles: int = 6) -> tuple[NDArray[np.float32], list[int]]:
+    """Return vectors of texts and the subject of each: every subject is put in several styles."""
+    chance = np.random.default_rng(1)
+    rows, groups = [], []
+    for subject in range(subjects):
+        meaning = chance.standard_normal(len(SUBJECTS))
+        for _ in range(styles):
+            noise = 0.05 * chance.standard_normal(5)
+            noise[list(STYLES)] += chance.standard_normal(len(STYLES))
+            rows.append(noise + np.pad(meaning, (0, len(STYLES))))
+            groups.append(subject)
+    vectors = np.array(rows, np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), groups
+
+
+def test_mapped_vectors_have_unit_length() -> None:
+    vectors, groups = texts()
+
+    mapped = metric.fit(vectors, groups).apply(vectors)
+
+    assert np.linalg.norm(mapped, axis=1) == pytest.approx(np.ones(len(vectors)), abs=1e-5)
+    fitted = metric.fit(vectors, groups)
+    assert fitted.apply(vectors[0]).shape == (1, 5)
+    assert np.isfinite(fitted.apply(fitted.mean)).all()  # nothing is left of it
+
+
+def test_texts_that_differ_in_style_alone_come_closer() -> None:
+    vectors, groups = texts()
+    fitted = metric.fit(vectors[:36], groups[:36])  # other subjects than those that are compared
+    before, after = vectors[36:], fitted.apply(vectors[36:])
+
+    assert _margin(after, groups[36:]) > _margin(before - before.mean(axis=0), groups[36:]) + 0.2
+
+
+def _margin(vectors: NDArray[np.float32], groups: list[int]) -> float:
+    """Return how much nearer texts of one subject are than others: mean cosine within minus mean cosine between."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines, same = unit @ unit.T, np.equal.outer(groups, groups)
+    is_other = ~np.eye(len(groups), dtype=bool)
+    return float(cosines[same & is_other].mean() - cosines[~same].mean())
+
+
+def test_a_saved_metric_maps_as_before() -> None:
+    vectors, groups = texts()
+    fitted = metric.fit(vectors, groups)
+
+    metric.save(fitted, "owner/model", "m1")
+
+    assert metric.project("owner/model@int8", vectors) == pytest.approx(fitted.apply(vectors), abs=5e-3)
+    assert metric.space("owner/model@int8") == "owner/model@int8+m1"
+    assert metric.space("other@int8") == "other@int8"
+    assert (metric.project("other@int8", vectors) == vectors).all()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
 
-from corpus_app import curation, sources
+from corpus_app import curation, hooks, sources
 from corpus_app.curation import gate
-from corpus_app.models import CorpusEvent, Passage, QualityWaiver, Study
+from corpus_app.models import CorpusEvent, CorpusVersion, Passage, QualityWaiver, Study
 from tests.builders import make_curator, make_study
 
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
@@ -159,3 +163,35 @@ class TestPublishedWords:
         assert (report.updated, report.broken) == (0, 1)
         assert any("S045 is published, and its new text looks broken" in str(problem) for problem in report.problems)
         assert self.passage(Study.objects.get()).text == was
+
+
+def elsewhere(work: Callable[[], object]) -> None:
+    """Do it on a connection of its own, as another curator would."""
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as another:
+        another.submit(run).result()
+
+
+def object_while_others_publish(study_ids: Sequence[str]) -> Iterator[str]:
+    """Another study comes out while this one is looked at; once it has, this one is not welcome any more."""
+    if Study.objects.filter(study_id="T-OTHER", status="published").exists():
+        yield "the other one says the same."
+    elsewhere(lambda: Study.objects.filter(study_id="T-OTHER").update(status="published"))
+    elsewhere(lambda: CorpusVersion.objects.create(number=1, at=timezone.now(), summary="T-OTHER"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_has_moved_on_in_the_meantime_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "publish_checks", [object_while_others_publish])
+    study, _ = make_study(status="draft"), make_study(study_id="T-OTHER", status="draft")
+
+    with pytest.raises(curation.NotPublishable, match="the other one says the same"):
+        curation.publish([study.study_id], by=None, by_name="tests")
+
+    assert Study.objects.get(pk=study.pk).status == "draft"

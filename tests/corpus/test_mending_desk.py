@@ -1,4 +1,4 @@
-"""The desk's pages for mending broken text and merging twins."""
+"""The desk's pages for mending broken text and merging twins, and what the gate stops in its forms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from corpus_app import curation
 from corpus_app.curation import gate, merging
 from corpus_app.models import CorpusEvent, Passage, QualityWaiver, Study
 from tests.builders import make_concept, make_finding, make_study
-from tests.corpus.test_gate import BROKEN
+from tests.corpus.test_admin import address, errors, form_of
+from tests.corpus.test_gate import BROKEN, MENDED
 from tests.corpus.test_import_desk import at, text_of
 
 pytestmark = pytest.mark.django_db
@@ -88,9 +89,9 @@ def twins(curator: User) -> tuple[Study, Study]:
 def test_twins_are_found_or_chosen_and_shown_side_by_side(client: Client, twins: tuple[Study, Study]) -> None:
     assert "keep=A1&amp;other=A2" in text_of(client.get(at("study_duplicates")))  # the published one stays
     merge, listed = f"{at('study_merge')}?keep=A1&other=A2", at("study_changelist")
-    for chosen, address in ((twins, merge), (twins[:1], listed)):
+    for chosen, led_to in ((twins, merge), (twins[:1], listed)):
         act = {"action": "merge_studies", "_selected_action": [study.pk for study in chosen]}
-        assert client.post(at("study_changelist"), act).headers["Location"] == address
+        assert client.post(at("study_changelist"), act).headers["Location"] == led_to
 
     page = text_of(client.get(at("study_merge"), {"keep": "A1", "other": "A2"}))
 
@@ -170,3 +171,66 @@ def test_sure_pairs_are_accepted_at_once_and_others_told_apart(client: Client, t
     client.post(address, {"verb": "accept", "reason": "The same trial."})
     assert "No two studies look alike." in text_of(client.get(address))
     assert Study.objects.get(study_id="A2").status_reason == "Merged into A1. The same trial."
+
+
+SOUND = "A sound text about squats."
+
+
+@pytest.fixture
+def study(curator: User) -> Study:
+    return make_study(texts=(SOUND, "Another sound text."))
+
+
+def pages(study: Study) -> list[tuple[str, str]]:
+    """Where the words of its first passage are edited, and under which name."""
+    return [
+        (address("study_change", study.pk), "passages-0-text"),
+        (address("passage_change", study.passages.get(position=0).pk), "text"),
+    ]
+
+
+def words(study: Study) -> str:
+    return study.passages.get(position=0).text
+
+
+@pytest.mark.parametrize("page", [0, 1], ids=["study", "passage"])
+def test_a_button_saves_with_the_mends_put_in(client: Client, study: Study, page: int) -> None:
+    url, name = pages(study)[page]
+    Passage.objects.filter(study=study, position=1).update(text=BROKEN)  # not touched here: stays as it is
+
+    response = client.post(url, form_of(client, url) | {name: BROKEN, "_mended": "1"})
+
+    assert response.status_code == 302
+    assert words(study) == MENDED
+    assert study.passages.get(position=1).text == BROKEN
+
+
+@pytest.mark.parametrize("page", [0, 1], ids=["study", "passage"])
+def test_broken_text_is_refused_unless_a_reason_is_given(client: Client, study: Study, page: int) -> None:
+    url, name = pages(study)[page]
+    posted = form_of(client, url) | {name: f"{BROKEN} <script>"}
+
+    shown = errors(client.post(url, posted))
+    assert "its new text looks broken: passage 1" in shown
+    assert f"{BROKEN} &lt;script&gt;" in shown
+    assert "Accept the corrections, and save" in shown
+    assert "Keep as it is, and save" in shown
+    assert "Give the reason" in errors(client.post(url, posted | {"_stands": "1", "stands_because": " "}))
+    assert words(study) == SOUND
+
+    reason = "So it stands in the paper."
+    response = client.post(url, posted | {"_stands": "1", "stands_because": reason})
+    assert response.status_code == 302
+    assert words(study) == f"{BROKEN} <script>"
+    assert reason in [waiver.reason for waiver in QualityWaiver.objects.all()]
+
+
+def test_a_new_passage_is_looked_at_too(client: Client, study: Study) -> None:
+    url = address("study_change", study.pk)
+    new = {"passages-TOTAL_FORMS": 3, "passages-2-section": "results", "passages-2-kind": "summary"}
+
+    shown = errors(client.post(url, form_of(client, url) | new | {"passages-2-text": BROKEN}))
+    assert "passage 3" in shown
+    client.post(url, form_of(client, url) | new | {"passages-2-text": BROKEN, "_mended": "1"})
+
+    assert study.passages.get(position=2).text == MENDED
