@@ -60,9 +60,7 @@ def body(response: HttpResponse) -> Any:
 @cache
 def described() -> Any:
     """The committed schema."""
-    return yaml.load(
-        (Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml").read_text("utf-8"), yaml.CSafeLoader
-    )
+    return yaml.load((Path(__file__).resolve().parents[2] / "docs/openapi.yaml").read_text("utf-8"), yaml.CSafeLoader)
 
 
 def routes() -> dict[str, Any]:

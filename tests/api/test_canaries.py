@@ -97,11 +97,7 @@ QUERIES = {
     "/answers/{answer_id}/export/{suffix}": ("",),
 }  # fmt: skip
 
-PAGES_APART = (
-    "/admin/",
-    "/api/",
-    "/mcp",
-)  # the desk has its own sign-in and tests; programs' addresses are in the schema
+PAGES_APART = ("/admin/", "/api/", "/mcp")  # the desk has its own tests; programs' addresses are in the schema
 
 
 def samples(answer: str, drafts: tuple[int, ...]) -> dict[str, tuple[str, ...]]:

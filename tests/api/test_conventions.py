@@ -76,9 +76,7 @@ def test_an_id_that_the_client_sends_is_kept_unless_it_could_harm_a_log() -> Non
     for sent in ("a", "7f3c-9.B_x", "x" * 64):
         for path in (COLLECTIONS, f"{V1}nothing"):
             assert get(path, **{"X-Request-ID": sent})["X-Request-ID"] == sent
-    made = [
-        get(COLLECTIONS, **{"X-Request-ID": s})["X-Request-ID"] for s in ("", "x" * 65, "two words", "a\tb", "<b>", "é")
-    ]
+    made = [get(COLLECTIONS, **{"X-Request-ID": s})["X-Request-ID"] for s in ("", "x" * 65, "a b", "a\tb", "<b>", "é")]
     assert {len(one) for one in made} == {32}
     assert len(set(made)) == 6
 

@@ -46,9 +46,7 @@ def read_in(secret: str, text: str = RIS) -> str:
 
 
 def test_the_whole_way_from_the_file_to_the_report(key: str, curator: User, woken: list[str]) -> None:
-    make_study(
-        study_id="old", doi="10.1000/squats.1", title="Ten weekly sets of squats in trained men: a randomized trial"
-    )
+    make_study(study_id="old", doi="10.1000/squats.1", title="Ten weekly sets of squats in trained men: a trial")
     ordered = send_form(key, file=SimpleUploadedFile("refs.ris", RIS.encode()))
     assert (ordered.status_code, body(ordered)["status"]) == (202, "waiting"), ordered.content
     assert woken == [jobs.TASK]
@@ -89,12 +87,10 @@ def test_differences_are_shown_before_they_are_made(key: str) -> None:
     assert post(f"{path}/confirm", {"collection": "training"}, key).status_code == 202
     work()
 
-    path = read_in(key, RIS.replace("JO  - Journal of Squats", "JO  - Journal of Lifting"))
+    path = read_in(key, RIS.replace("JO  - Journal of Squats", "JO  - Journal of Rests"))
 
     [changed] = body(get(f"{path}/items?effect=changes", key))["items"]
-    assert changed["differences"] == [
-        {"field": "journal", "before": "Journal of Squats", "after": "Journal of Lifting"}
-    ]
+    assert changed["differences"] == [{"field": "journal", "before": "Journal of Squats", "after": "Journal of Rests"}]
 
 
 def test_a_file_is_a_body_of_any_type_or_a_form_up_to_its_own_limit(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,9 +155,8 @@ def test_who_may_not_publish_brings_in_drafts_alone(make_key: Callable[..., Made
     make_collection("training")
     person = make_curator()
     person.groups.clear()
-    person.user_permissions.set(
-        Permission.objects.filter(codename__in=["view_importjob", "add_importjob", "change_importjob"])
-    )
+    permitted = ["view_importjob", "add_importjob", "change_importjob"]
+    person.user_permissions.set(Permission.objects.filter(codename__in=permitted))
     key = make_key("curate", owner=person).secret
     path = read_in(key)
 
@@ -174,9 +169,7 @@ def test_an_import_may_be_left_without_bringing_anything_in(key: str) -> None:
     path = send(RIS.encode(), key, query="?name=refs.ris")["Location"]
     work()
     refused = problem(post(f"{path}/leave", {"reason": "x"}, key), 400, "invalid")
-    assert refused["errors"] == [
-        {"field": "reason", "code": "unknown_field", "detail": "Leave it out; nothing is asked for here."}
-    ]
+    assert [(error["field"], error["code"]) for error in refused["errors"]] == [("reason", "unknown_field")]
 
     left = post(f"{path}/leave", b"", key)
 

@@ -87,9 +87,7 @@ def site(transactional_db: None, tmp_path: Path, settings: Any) -> Iterator[dict
     """A served slice of the starter corpus; gives the environment that the guide asks for."""
     (tmp_path / "corpus").mkdir()
     folder = copy_slice(tmp_path / "corpus", SLICE)
-    settings.KEY_QUOTAS = {
-        quota: limits for name, (quota, limits) in defaults().items() if name.startswith("INFORM_KEY_")
-    }
+    settings.KEY_QUOTAS = {key: most for name, (key, most) in defaults().items() if name.startswith("INFORM_KEY_")}
     curator = User.objects.create_superuser("guide")
     key = keys.make(name="guide", scopes=Scope.values, owner=curator, by=None, now=timezone.now())
     with embedding.use(WordHashEncoder()):
@@ -183,9 +181,7 @@ def test_the_tables_name_every_problem_scope_filter_form_and_tool() -> None:
     assert scopes == {scope: scope in access.ANONYMOUS_SCOPES for scope in Scope.values}
     assert set(re.findall(r"`(\w+)`", first[1])) == set(studies.FILTERS)
     assert {name(row[0]) for row in rows("An answer to take along")} == set(exporting.FORMS)
-    assert {name(row[0]) for row in rows("Assistants")} == set(
-        re.findall(r"@server\.tool.*\n +async def (\w+)", assistant)
-    )
+    assert {name(r[0]) for r in rows("Assistants")} == set(re.findall(r"@server\.tool.*\n +async def (\w+)", assistant))
 
 
 def kinds(base: type[exceptions.APIException]) -> Iterator[type[exceptions.APIException]]:

@@ -39,9 +39,7 @@ BREAK_IT: dict[str, Callable[[], object]] = {
     "searchable, but its vector is not": lambda: PassageVector.objects.update(searchable=False),
     "not searchable, but its vector is": lambda: Study.objects.update(status="draft"),
     "not searchable, but has terms": lambda: Study.objects.update(notice="retracted"),
-    "its vector stands in another collection": lambda: PassageVector.objects.update(
-        collection=make_collection("nutrition")
-    ),
+    "its vector stands in another collection": lambda: PassageVector.objects.update(collection=make_collection("diet")),
     "its vector is not of unit length": lambda: PassageVector.objects.update(vector=[2.0] * 64),
     "searchable, but a sentence has no vector of the encoder in use": lambda: PassageSentence.objects.update(
         encoder="", vector=None

@@ -37,9 +37,7 @@ def curator(db: None) -> User:
 
 @pytest.fixture
 def study(db: None) -> Study:
-    return make_study(
-        texts=("Ten sets work.", "Five sets work less."), concepts=(make_concept("one"), make_concept("two"))
-    )
+    return make_study(texts=("Ten sets work.", "Five do less."), concepts=(make_concept("one"), make_concept("two")))
 
 
 def newest() -> CorpusEvent:

@@ -112,9 +112,8 @@ def test_an_interrupted_run_is_continued_by_the_next() -> None:
     make_study(texts=tuple(f"Text number {number}." for number in range(total)))
     told: list[indexing.Progress] = []
 
-    assert indexing.index_stale(seconds=0, on_progress=told.append) == indexing.Indexed(
-        indexing.BATCH, is_cut_short=True
-    )
+    first = indexing.index_stale(seconds=0, on_progress=told.append)
+    assert first == indexing.Indexed(indexing.BATCH, is_cut_short=True)
     assert indexing.index_stale(on_progress=told.append) == indexing.Indexed(1)
     assert told == [indexing.Progress(indexing.BATCH, total), indexing.Progress(total, total)]
 
@@ -152,9 +151,8 @@ def test_an_edit_during_embedding_leaves_no_stale_vector() -> None:
         indexing.index_stale()
 
         assert [row.content_hash for row in PassageVector.objects.all()] == [Passage.objects.get().content_hash]
-        assert np.allclose(
-            PassageVector.objects.get().vector, meddler.encode(["Presses built strength."])[0], atol=1e-3
-        )
+        new = meddler.encode(["Presses built strength."])[0]
+        assert np.allclose(PassageVector.objects.get().vector, new, atol=1e-3)
         assert indexing.audit() == []
 
 

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from corpus_app.passages import SectionText, content_hash, cut, cut_text, moved_works, split_sentences
 from corpus_app.records import CitedWork, Section
 
-PIECES = st.sampled_from(
-    [*'(")”…Aa\t\n .', ". ", "? ", "! ", "\n\n", "et al. ", "vs. ", "1.5 ", "P = 0.03", "[12]", "No"]
-)
+PIECES = st.sampled_from([*'(")”…Aa\t\n .', ". ", "? ", "! ", "\n\n", "et al. ", "vs. ", "1.5 ", "P = 0.03", "[12]"])
 PROSE_LIKE = st.lists(PIECES | st.text(max_size=6), max_size=40).map("".join)
 
 
@@ -97,9 +95,7 @@ def test_cited_works_move_with_the_words_that_stay(after: str, places: list[int]
 
 
 def test_words_that_move_between_heading_and_text_change_the_hash() -> None:
-    assert content_hash(heading="Squats", text="build strength") != content_hash(
-        heading="Squats build", text="strength"
-    )
+    assert content_hash(heading="Squats", text="build legs") != content_hash(heading="Squats build", text="legs")
 
 
 made_sentences = st.builds(

@@ -109,9 +109,8 @@ def test_a_list_is_applied_in_one_act() -> None:
     before = CorpusVersion.objects.count()
     entries = read("doi,notice,reason\n10.1/ONE,retraction,Fraud\n10.1/two,correction,Typo\n").entries
 
-    done = curation.apply_retractions(
-        [Match(one.study_id, entries[0]), Match(two.study_id, entries[1])], by=make_curator()
-    )
+    matches = [Match(study.study_id, entry) for study, entry in zip((one, two), entries, strict=True)]
+    done = curation.apply_retractions(matches, by=make_curator())
 
     assert done == (one.study_id, two.study_id)
     one.refresh_from_db()

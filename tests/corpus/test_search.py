@@ -295,12 +295,9 @@ def test_states_say_what_has_become_of_studies_and_passages() -> None:
     passage = make_passage()
     Passage.objects.filter(pk=passage.pk).update(version=3, text_changed_at=now)
 
-    assert search.study_states([withdrawn.study_id, "S999"]) == {
-        withdrawn.study_id: records.StudyState(
-            withdrawn.study_id, records.Status.WITHDRAWN, records.Notice.NONE, now.isoformat()
-        )
-    }
-    of_studies = search.study_states([withdrawn.study_id])
+    key, state = withdrawn.study_id, (records.Status.WITHDRAWN, records.Notice.NONE, now.isoformat())
+    of_studies = {key: records.StudyState(key, *state)}
+    assert search.study_states([key, "S999"]) == of_studies
     of_passages = {passage.pk: records.PassageState(passage.pk, 3, now.isoformat())}
     assert search.states([withdrawn.study_id, "S999"], [passage.pk, 10**12]) == (of_studies, of_passages)
     assert search.states([withdrawn.study_id], []) == (of_studies, {})

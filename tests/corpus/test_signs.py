@@ -93,9 +93,8 @@ def endnote(title: str, abstract: str) -> str:
 
 
 def csl(title: str, abstract: str) -> str:
-    return json.dumps(
-        [{"type": "article-journal", "title": entities(title), "abstract": f"<jats:p>{entities(abstract)}</jats:p>"}]
-    )
+    abstract = f"<jats:p>{entities(abstract)}</jats:p>"
+    return json.dumps([{"type": "article-journal", "title": entities(title), "abstract": abstract}])
 
 
 def table(title: str, abstract: str) -> str:
@@ -122,9 +121,7 @@ def jats(title: str, abstract: str) -> str:
 
 
 def lines(title: str, abstract: str) -> str:
-    return "".join(
-        json.dumps({"title": entities(title), "abstract": entities(abstract), "year": 2020}) + "\n" for _ in "1"
-    )
+    return json.dumps({"title": entities(title), "abstract": entities(abstract), "year": 2020}) + "\n"
 
 
 FORMATS: dict[str, Callable[[str, str], str]] = {

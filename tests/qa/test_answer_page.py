@@ -75,9 +75,8 @@ def table_of(html: str) -> list[list[str]]:
 def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: Client) -> None:
     make_study(study_id="T001", n_participants=40, population="Trained men", authors=["First A", "Second B"], year=2019)
     third = make_study(study_id="T003", design="meta_analysis", n_studies=15, authors=["Third C"], year=2021)
-    agreement = on_growth(
-        favours=[found("T001", 7, "More sets, more growth.")], unclear=[found("T003", 8, "It varied.")]
-    )
+    favours, unclear = found("T001", 7, "More sets, more growth."), found("T003", 8, "It varied.")
+    agreement = on_growth(favours=[favours], unclear=[unclear])
 
     html = shown(client, keep(agreement=agreement, **shown_only(third)))
 
@@ -260,9 +259,8 @@ def test_feedback_is_kept_once_for_a_browser_and_can_be_changed(client: Client) 
 
     response = client.post("/answers/answer-one/feedback/", {"helpful": "yes"})
     assert (response.status_code, response["Location"]) == (303, "/answers/answer-one/#feedback")
-    client.post(
-        "/answers/answer-one/feedback/", {"helpful": "no", "reasons": ["wrong", "hard"], "words": " Not so.\r\n"}
-    )
+    changed = {"helpful": "no", "reasons": ["wrong", "hard"], "words": " Not so.\r\n"}
+    client.post("/answers/answer-one/feedback/", changed)
     Client().post("/answers/answer-one/feedback/", {"helpful": "yes"})
 
     rows = [(row.is_helpful, row.reasons, row.words) for row in Feedback.objects.order_by("pk")]

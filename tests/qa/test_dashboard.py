@@ -227,9 +227,8 @@ def fill(start: int, count: int) -> None:
     now = timezone.now()
     for n in range(start, start + count):
         concept, other = make_concept(f"one-{n}", aliases=(f"uno {n}",)), make_concept(f"two-{n}")
-        study = make_study(
-            texts=("One.", "Two."), concepts=(concept,), collection=make_collection(f"c{n}"), year=1990 + n
-        )
+        home = make_collection(f"c{n}")
+        study = make_study(texts=("One.", "Two."), concepts=(concept,), collection=home, year=1990 + n)
         curation.revise_study(study.study_id, by=None, by_name="test", journal=f"Journal {n}")
         relation = ConceptRelation.objects.create(source=concept, relation="affects", target=other)
         ConceptRelationStudy.objects.create(relation=relation, study=study)

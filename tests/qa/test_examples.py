@@ -46,9 +46,8 @@ def test_of_another_corpus_they_ask_what_its_studies_found(tea_house: None) -> N
     shown = examples.shown()
 
     assert shown[0] == TEA
-    assert shown[1:] == tuple(
-        f"What do the studies say about {name}?" for name in ("green tea", "sleep", "night mists")
-    )
+    topics = ("green tea", "sleep", "night mists")
+    assert shown[1:] == tuple(f"What do the studies say about {name}?" for name in topics)
     html = Client().get("/").content.decode()
     assert all(example in html for example in shown)
     assert not any(ours in html for ours in examples.CURATED[1:])

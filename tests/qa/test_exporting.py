@@ -192,9 +192,7 @@ def test_any_title_is_read_as_it_is() -> None:
 def test_no_words_become_markup(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     payload = make_payload(question=words, message=words)
     payload["citations"][0] |= {"title": words, "journal": words, "population": words, "authors": [words]}
-    payload["summary"]["sentences"] = [
-        make_sentence(payload["evidence"][0], "Few sets still build muscle.", text=words)
-    ]
+    payload["summary"]["sentences"] = [make_sentence(payload["evidence"][0], "Few sets still build", text=words)]
     payload["notices"] = [{"study_id": "T001", "kind": "corrected", "at": None}]
     monkeypatch.setattr(asking, "find_answer", lambda _: payload)
 

@@ -28,9 +28,8 @@ def first() -> dict[str, Any]:
 def test_it_keeps_what_the_question_before_was_about(client: Client, first: dict[str, Any]) -> None:
     body = asking.ask(question=WOMEN, parent=first["id"])
     chosen = asking.ask(question=WOMEN, parent=first["id"], mode="beginner", collection="nutrition")
-    sent = client.post(
-        "/api/v1/answers", {"question": WOMEN, "parent": first["id"]}, content_type="application/json"
-    ).json()
+    asked = {"question": WOMEN, "parent": first["id"]}
+    sent = client.post("/api/v1/answers", asked, content_type="application/json").json()
     replay = replaying.replay(body["id"])
 
     assert (body["question"], body["understood_as"], body["parent"]) == (WOMEN, MEANT, first["id"])

@@ -244,9 +244,8 @@ def test_risk_of_bias_and_the_curators_judgement_count_in_the_strength(client: C
     curation.set_notice(["T-SETS"], "expression_of_concern", reason="The journal says so.", **by)
     lowered = asking.ask(question=ASKED)
 
-    assert {"code": "risk_of_bias", "text": "Most of it is at high risk of bias."} in graded["evidence_strength"][
-        "reasons"
-    ]
+    bias_told = {"code": "risk_of_bias", "text": "Most of it is at high risk of bias."}
+    assert bias_told in graded["evidence_strength"]["reasons"]
     strength = judged["evidence_strength"]
     assert (strength["level"], [reason["text"] for reason in strength["reasons"]]) == (
         "high", ["Judged by the curators.", *reasons],

@@ -114,9 +114,8 @@ def test_a_sentence_is_retracted_with_its_last_source() -> None:
         ({"notice": "retracted"}, {"status": "withdrawn"}, True),
         ({"status": "withdrawn"}, {}, False),
     ):
-        page = presentation.read(
-            make_payload(summary=said, citations=[make_citation(1, **first), make_citation(2, **second)])
-        )
+        cited = [make_citation(1, **first), make_citation(2, **second)]
+        page = presentation.read(make_payload(summary=said, citations=cited))
         assert page.summary[0][0].is_retracted is is_retracted
 
 

@@ -25,9 +25,7 @@ PASSAGES = [
     make_passage("Protein keeps lean mass.", passage_id=2, study="T002"),
     make_passage("Creatine did not harm the kidneys.", passage_id=3, study="T003"),
 ]
-RANKED = tuple(
-    Candidate(passage, Hit(passage.passage_id, 1.0, 0.5), 1.0, 1.0 / passage.passage_id) for passage in PASSAGES
-)
+RANKED = tuple(Candidate(one, Hit(one.passage_id, 1.0, 0.5), 1.0, 1.0 / one.passage_id) for one in PASSAGES)
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "sets", "protein", "muscle", "growth", "creatine", ".", "?"]
 
 
