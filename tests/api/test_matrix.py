@@ -48,8 +48,8 @@ class Needs:
 
 
 ASK, READ, ANYBODY = Needs("ask"), Needs("read"), Needs(None)
-LOOKS, WRITES = Needs("curate", READERS), Needs("curate", CURATORS)
-LOOKS_AT_RUNS, RUNS = Needs("evaluate", READERS), Needs("evaluate", CURATORS)
+CURATING = (Needs("curate", READERS), Needs("curate", CURATORS))
+EVALUATING = (Needs("evaluate", READERS), Needs("evaluate", CURATORS))
 
 PUBLIC = {
     ASK: "POST /ask, POST /explain-research, POST /api/unified-search, POST /api/quick-summary, POST /api/detailed-answer, "
@@ -63,10 +63,7 @@ PUBLIC = {
     Needs("read", key=True): "GET /api/v1/answers",
 }
 DESK = {  # to read and to write
-    (
-        LOOKS,
-        WRITES,
-    ): "GET studies, POST studies, GET studies/{study_id}, PATCH studies/{study_id}, DELETE studies/{study_id}, "
+    CURATING: "GET studies, POST studies, GET studies/{study_id}, PATCH studies/{study_id}, DELETE studies/{study_id}, "
     "POST studies/{study_id}/merge, POST studies/{study_id}/passages, POST studies/{study_id}/submit, "
     "POST studies/{study_id}/send-back, POST studies/{study_id}/publish, POST studies/{study_id}/withdraw, "
     "POST studies/{study_id}/notice, GET studies/{study_id}/comments, POST studies/{study_id}/comments, "
@@ -77,10 +74,7 @@ DESK = {  # to read and to write
     "POST imports/{import_id}/leave, POST imports/{import_id}/undo, GET bulk-edits, POST bulk-edits, "
     "GET bulk-edits/{bulk_edit_id}, GET bulk-edits/{bulk_edit_id}/items, POST bulk-edits/{bulk_edit_id}/confirm, "
     "POST bulk-edits/{bulk_edit_id}/cancel, POST bulk-edits/{bulk_edit_id}/undo, GET gaps, GET gaps/{gap_id}, PATCH gaps/{gap_id}",
-    (
-        LOOKS_AT_RUNS,
-        RUNS,
-    ): "GET golden-questions, GET evaluation-runs, POST evaluation-runs, GET evaluation-runs/{run_id}",
+    EVALUATING: "GET golden-questions, GET evaluation-runs, POST evaluation-runs, GET evaluation-runs/{run_id}",
 }
 TABLE: dict[str, Needs] = {operation: needs for needs, said in PUBLIC.items() for operation in said.split(", ")} | {
     operation.replace(" ", f" {V1}desk/"): looks if operation.startswith("GET") else writes
