@@ -49,17 +49,6 @@ class TestGate:
         assert curation.correct_study(study.study_id, by=by) == 2
         assert found_in(study) == {}
 
-    def test_the_mend_is_an_edit_like_any_other_and_lets_it_through(self, by: User) -> None:
-        study = broken_draft()
-        ((pk, (held,)),) = found_in(study).items()
-
-        curation.apply_corrections(pk, [held.key], by=by)
-
-        assert Passage.objects.get(pk=pk).text == MENDED
-        event = CorpusEvent.objects.get()
-        assert (event.action, event.detail["changes"]["text"]["before"]) == ("revise_passage", BROKEN)
-        assert curation.publish([study.study_id], by=by) == (study.study_id,)
-
     def test_a_waiver_with_a_reason_lets_it_through(self, by: User) -> None:
         study = broken_draft()
         ((pk, (held,)),) = found_in(study).items()
@@ -118,16 +107,6 @@ class TestPublishedWords:
             curation.add_passage(study.study_id, by=by, text=BROKEN, section="results")
         assert list(study.passages.values_list("text", flat=True)) == ["A sound text about squats."]
         assert not CorpusEvent.objects.exists()
-
-    def test_a_reason_waives_the_defect(self, by: User, study: Study) -> None:
-        with curation.act(by=by) as current:
-            current.accept_broken_text("So it stands in the paper.")
-            curation.revise_passage(self.passage(study).pk, by=by, text=BROKEN)
-
-        assert self.passage(study).text == BROKEN
-        assert [(w.reason, w.words) for w in QualityWaiver.objects.all()] == [("So it stands in the paper.", "B")]
-        assert {e.action for e in CorpusEvent.objects.all()} == {"revise_passage", "waive_finding"}
-        assert not gate.filter_blocked(study.passages.all()).exists()
 
     def test_earlier_defects_do_not_block_another_edit(self, by: User, study: Study) -> None:
         Passage.objects.filter(study=study).update(text=BROKEN)  # as an earlier edition of the gate let it through

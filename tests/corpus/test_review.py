@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from corpus_app import curation
 from corpus_app.curation import bulk, jobs
-from corpus_app.models import CorpusEvent, CorpusVersion, Study, StudyComment
+from corpus_app.models import CorpusEvent, Study, StudyComment
 from corpus_app.roles import ADMINISTRATORS, CURATORS, READERS, REVIEWERS, ROLES
 from tests.builders import make_concept, make_curator, make_study, make_superuser
 
@@ -44,27 +44,6 @@ def two_people_needed(settings: Any) -> None:
 def status(study: Study) -> str:
     study.refresh_from_db()
     return study.status
-
-
-def test_a_draft_is_handed_over_and_sent_back_with_the_reason(draft: Study, author: User, reviewer: User) -> None:
-    assert curation.submit(["T-DRAFT"], by=author) == ("T-DRAFT",)
-    assert status(draft) == "in_review"
-
-    curation.comment("T-DRAFT", "Who checks the doses?", by=reviewer)
-    with pytest.raises(curation.ReasonMissing):
-        curation.send_back(["T-DRAFT"], by=reviewer, reason=" ")
-    assert curation.send_back(["T-DRAFT"], by=reviewer, reason="The table is missing.") == ("T-DRAFT",)
-    assert (status(draft), draft.status_reason) == ("draft", "The table is missing.")
-    assert [event.action for event in CorpusEvent.objects.order_by("id")] == ["submit", "comment", "send_back"]
-    assert not CorpusVersion.objects.exists()  # nothing that readers notice
-
-
-def test_what_is_not_in_the_right_state_stays_as_it_is(author: User, draft: Study) -> None:
-    published = make_study()
-
-    assert curation.submit([published.study_id], by=author) == ()
-    assert curation.send_back(["T-DRAFT", published.study_id], by=author, reason="No.") == ()
-    assert (status(published), status(draft)) == ("published", "draft")
 
 
 @pytest.mark.usefixtures("two_people_needed")

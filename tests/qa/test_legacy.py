@@ -82,25 +82,14 @@ def test_they_answer_as_v1_does() -> None:
         for found in (unified, explained):
             assert (found["summary"], found["answer"]) == (v1["summary"]["text"], v1["answer"]["text"])
         assert said["answer"].startswith(v1["summary"]["text"])
+        assert {study["study_id"] for study in said["studies"]} == {study_id for _, study_id, _ in cited}
+        assert (said["mode"], said["backend"], set(said["confidence"])) == (mode, "extractive", {"value", "label"})
+        assert {"distance", "confidence"} <= set(said["top_passages"][0])
         assert all(s["text"] in bare(said["answer"]) for s in v1["answer"]["sentences"])
         for address, part in PARTS.items():
             alone = post(address, {"request_id": unified["request_id"]})
             assert (alone["code"], alone["query"]) == (None, question)
             assert bare(alone[part]) == bare(v1[part]["text"])
-
-
-def test_ask_answers_with_its_fields() -> None:
-    found = post("/ask", {"query": ASKED})
-
-    first, second = SETS.split(". ")
-    assert found["answer"] == f"{PLAIN_SETS[:-1]} [1].\n\n{first} [1]. {second[:-1]} [1]."
-    assert (found["mode"], found["backend"], found["code"]) == ("beginner", "extractive", None)
-    (citation,) = found["citations"]
-    assert set(citation) == {"index", "study_id", "title"}
-    assert [study["study_id"] for study in found["studies"]] == ["T-SETS"]
-    assert set(found["confidence"]) == {"value", "label"}
-    assert found["sources_used"] == ["T-SETS"]
-    assert {"distance", "confidence"} <= set(found["top_passages"][0])
 
 
 def test_mode_amount_and_writer_can_be_chosen_or_left_out() -> None:
