@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from django.core.management import CommandError, call_command
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
@@ -207,6 +208,7 @@ def tiny_model(folder: Path, labels: tuple[str, ...]) -> str:
         vocab_size=len(words), hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8,
         num_labels=len(labels), id2label=dict(enumerate(labels)), label2id={label: n for n, label in enumerate(labels)},
     )  # fmt: skip
+    torch.manual_seed(0)
     BertForSequenceClassification(config).save_pretrained(folder)
     BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
     return str(folder)

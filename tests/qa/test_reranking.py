@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from qa_app.pipeline.reranking import rerank
 from qa_app.writers.model_server import ModelServer, ServerSettings
 from qa_app.writers.reranking import CrossEncoderReranker, ModelReranker
 from tests.pipeline.values import make_passage
+from tests.qa.test_fitting import tiny_model
 
 PASSAGES = [
     make_passage("Ten weekly sets per muscle increased growth.", passage_id=1, study="T001"),
@@ -26,7 +26,6 @@ PASSAGES = [
     make_passage("Creatine did not harm the kidneys.", passage_id=3, study="T003"),
 ]
 RANKED = tuple(Candidate(one, Hit(one.passage_id, 1.0, 0.5), 1.0, 1.0 / one.passage_id) for one in PASSAGES)
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "sets", "protein", "muscle", "growth", "creatine", ".", "?"]
 
 
 def completion(content: str | None) -> dict[str, Any]:
@@ -36,24 +35,13 @@ def completion(content: str | None) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A CrossEncoder of a few thousand random weights, in a folder as sentence-transformers keeps them."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    folder = tmp_path_factory.mktemp("cross-encoder")
-    (folder / "vocab.txt").write_text("\n".join(WORDS), encoding="utf-8")
-    torch.manual_seed(0)
-    config = transformers.BertConfig(
-        vocab_size=len(WORDS), hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
-        max_position_embeddings=64, num_labels=1,
-    )  # fmt: skip
-    transformers.BertForSequenceClassification(config).save_pretrained(folder)
-    transformers.BertTokenizerFast(vocab_file=str(folder / "vocab.txt"), model_max_length=64).save_pretrained(folder)
-    return folder
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A CrossEncoder of a few hundred random weights, as sentence-transformers keeps them."""
+    return tiny_model(tmp_path_factory.mktemp("cross-encoder"), ("score",))
 
 
-def test_a_cross_encoder_orders_passages_the_same_each_time(tiny_model: Path) -> None:
-    reranker = CrossEncoderReranker(str(tiny_model))
+def test_a_cross_encoder_orders_passages_the_same_each_time(folder: str) -> None:
+    reranker = CrossEncoderReranker(folder)
     reranker.prepare()
 
     scores = reranker.scores("how many sets?", PASSAGES * 7, seconds=60)
