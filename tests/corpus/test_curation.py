@@ -4,6 +4,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import celery
@@ -14,10 +15,8 @@ from django.db import connection
 from common import waking
 from corpus_app import curation
 from corpus_app.models import (
-    ConceptAlias,
     CorpusEvent,
     CorpusVersion,
-    Finding,
     Passage,
     PassageTerm,
     Study,
@@ -40,19 +39,6 @@ def last_event() -> CorpusEvent:
 
 def terms(passage: Passage) -> set[str]:
     return set(PassageTerm.objects.filter(passage=passage).exclude(lexeme="").values_list("lexeme", flat=True))
-
-
-def test_revision_of_a_published_study_is_an_event_and_a_corpus_version() -> None:
-    study = make_study(title="Old title")
-
-    curation.revise_study(study.study_id, by=make_curator(), title="New title", year=2020)
-
-    event = last_event()
-    assert event.detail["changes"] == {"title": {"before": "Old title", "after": "New title"}}
-    assert event.corpus_version_id == version() == 1
-    assert (event.study_key, event.action) == (study.study_id, "revise_study")
-    study.refresh_from_db()
-    assert (study.title, study.version) == ("New title", 2)
 
 
 def test_what_readers_cannot_notice_is_no_new_corpus_version() -> None:
@@ -97,6 +83,11 @@ def test_invalid_values_are_refused() -> None:
         curation.revise_study("S999", by=by, year=2000)
     with pytest.raises(curation.CurationError, match="Say who"):
         curation.publish([], by=None)
+    with pytest.raises(curation.EditConflict, match="Someone else has saved"):
+        curation.revise_passage(passage.pk, by=by, expected_version=9, text="Mine.")
+    for act in (curation.send_back, curation.withdraw, partial(curation.set_notice, notice="retracted")):
+        with pytest.raises(curation.ReasonMissing):
+            act([study.study_id], by=by, reason="  \n")
     assert not CorpusEvent.objects.exists()
     for title in ("é", "e\u0301", "肌", "½", "💪", "a\u200bb"):
         assert curation.revise_study(study.study_id, by=by, title=title).title == title
@@ -121,67 +112,6 @@ def test_a_title_that_may_be_a_notice_blocks_publishing_until_it_is_settled() ->
     curation.revise_study(unsure.study_id, by=by, title="Vitamin K and grip strength")
 
     assert curation.publish([unsure.study_id], by=by) == (unsure.study_id,)
-
-
-def test_a_study_without_passages_blocks_the_whole_publication() -> None:
-    sound, empty = make_study(status="draft"), make_study(status="draft", texts=(), takeaway="Lift more.")
-
-    with pytest.raises(curation.NotPublishable, match="it has no passage") as raised:
-        curation.publish([sound.study_id, empty.study_id], by=make_curator())
-
-    assert raised.value.study_id == empty.study_id
-    assert not Study.objects.published().exists()
-    assert version() == 0
-
-
-def test_a_retracted_study_leaves_search_until_the_notice_is_removed() -> None:
-    study, by = make_study(), make_curator()
-
-    curation.set_notice([study.study_id], "retracted", by=by, reason="Retracted by the journal.")
-    study.refresh_from_db()
-    assert (study.notice, study.notice_reason, study.status) == ("retracted", "Retracted by the journal.", "published")
-    assert not PassageTerm.objects.exists()
-
-    curation.set_notice([study.study_id], "none", by=by, reason="It was another paper.")
-    study.refresh_from_db()
-    assert (study.notice, study.notice_reason) == ("none", "")
-    assert PassageTerm.objects.exists()
-    assert version() == 2
-
-
-def test_deleted_study_leaves_its_events_without_its_words() -> None:
-    study, by = make_study(texts=("Secret words.", "More.")), make_curator()
-    curation.remove_passage(study.passages.get(position=0).pk, by=by)
-    curation.withdraw([study.study_id], by=by, reason="why")
-
-    curation.delete_study(study.study_id, by=by)
-
-    events = CorpusEvent.objects.filter(study_key=study.study_id)
-    assert list(events.values_list("action", flat=True)) == ["delete_study", "withdraw", "remove_passage"]
-    assert "Secret" not in str(list(events.values_list("detail", flat=True)))
-    assert not Passage.objects.exists()
-
-
-def test_saved_entries_are_events_and_noticed() -> None:
-    concept = make_concept("hypertrophy", aliases=("get bigger",))
-    by = make_curator()
-
-    alias = ConceptAlias(concept=concept, name="muscle growth")
-    curation.save_entry(alias, by=by)
-    concept.name = "muscle hypertrophy"
-    curation.save_entry(concept, by=by)
-    curation.delete_entry(alias, by=by)
-    study = make_study()
-    finding = Finding(study=study, intervention="a", outcome="b", direction="increase", statement="A did B.")
-    curation.save_entry(finding, by=by)
-
-    study.refresh_from_db()
-    assert (finding.position, study.version, last_event().study_key) == (0, 2, study.study_id)
-    assert alias.position == 1
-    assert [event.action for event in CorpusEvent.objects.order_by("pk")] == [
-        "add_concept_alias", "revise_concept", "delete_concept_alias", "add_finding",
-    ]  # fmt: skip
-    assert version() == 4
 
 
 def test_failed_act_leaves_nothing() -> None:

@@ -20,7 +20,7 @@ from corpus_app import curation, sources, tasks
 from corpus_app.curation import effects, history, jobs, listed_lookups, lookup
 from corpus_app.curation.lookup import Answer
 from corpus_app.indexing import consistency
-from corpus_app.models import CorpusEvent, CorpusVersion, ImportItem, ImportJob, Passage, Study
+from corpus_app.models import CorpusEvent, ImportItem, ImportJob, Passage, Study
 from corpus_app.records import Notice
 from corpus_app.roles import READERS
 from corpus_app.sources import AddedPassages, NoticeDraft, StudyDraft, serialization
@@ -188,22 +188,6 @@ def test_an_unforeseen_fault_ends_the_job_with_its_words(by: User, monkeypatch: 
     job.refresh_from_db()
     assert (job.status, job.error) == ("failed", "RuntimeError: out of order")
     assert jobs.find_work() is None
-
-
-def test_what_was_chosen_comes_in_as_drafts_and_the_rest_is_left(by: User) -> None:
-    job = read(RIS, by=by)
-    first, second = job.items.all()
-    jobs.choose_items(job, among=[first.pk, second.pk], chosen=[first.pk])
-
-    carry_out(job, by=by, design="narrative_review")
-
-    assert items(job, "outcome") == [("created",), ("left",)]
-    study = Study.objects.get()
-    assert (study.status, study.collection_id, study.design) == ("draft", "training", "randomized_controlled_trial")
-    assert study.status_reason == "Imported from refs.ris, not yet reviewed."
-    assert job.report["outcomes"] == {"created": 1, "left": 1}
-    assert CorpusEvent.objects.get().actor == by
-    assert not CorpusVersion.objects.exists()
 
 
 ARTICLE = """<article><front><article-meta><title-group><article-title>Sets</article-title></title-group></article-meta></front>

@@ -126,22 +126,6 @@ def load(folder: Path) -> curation.ImportReport:
     return report
 
 
-def test_a_study_file_comes_in_whole(folder: Path) -> None:
-    values = json.loads((folder / "studies/S003.json").read_text("utf-8"))
-
-    load(folder)
-
-    study = Study.objects.get(study_id="S003")
-    assert study.takeaway == values["takeaway"]
-    assert study.questions == values.get("asked_as", [])
-    assert [p.questions for p in study.passages.all()] == [p.get("asked_as", []) for p in values["passages"]]
-    confirmed = [f for f in values["findings"] if not f.get("unconfirmed")]
-    assert len(confirmed) < len(values["findings"])
-    found = search.findings(["S003"])
-    assert [(f.plain, f.lean) for f in found] == [(f["plain"], f["lean"]) for f in confirmed]
-    assert len(search.plain_passages(["S003"])) == 1 + len(confirmed)
-
-
 def test_a_file_without_questions_or_word_lists_removes_none(folder: Path) -> None:
     CorpusLexicon.objects.create(name="people", content="")
     load(folder)

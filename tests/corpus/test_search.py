@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from corpus_app import curation, indexing, records, search
-from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusVersion, Passage, PassageTerm, Study
+from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusVersion, PassageTerm, Study
 from corpus_app.search import hybrid
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
 from tests.fakes import WordHashEncoder
@@ -97,22 +97,6 @@ def test_each_hit_has_the_scores_of_both_legs(encoder: WordHashEncoder) -> None:
         {pk: float(row @ wanted) for pk, row in rows.items()}, abs=1.1 * rounding
     )
     assert [hit.bm25 > 0 for hit in found.hits] == [True, False]
-
-
-def test_score_ranges_cover_all_candidates() -> None:
-    make_study(texts=(SQUATS, PRESSES, PROTEIN, "Squats. Squats. Squats."))
-    indexing.index_stale()
-    everything = find("squats increased strength")
-
-    best = find("squats increased strength", limit=1)
-
-    assert len(best.hits) < len(everything.hits) == 4
-    assert (best.lexical, best.dense) == (everything.lexical, everything.dense)
-    assert best.dense.candidates == 4
-    assert best.dense.lowest == min(hit.cosine for hit in everything.hits)
-    assert best.dense.highest == max(hit.cosine for hit in everything.hits)
-    assert best.lexical.lowest == min(hit.bm25 for hit in everything.hits)
-    assert best.lexical.highest == max(hit.bm25 for hit in everything.hits)
 
 
 def test_only_searchable_passages_are_hits() -> None:
@@ -222,22 +206,6 @@ def test_a_vector_that_cannot_be_compared_leaves_the_search_by_words() -> None:
         assert not error or found.dense == records.Leg(ok=False, candidates=0, error=error)
 
 
-def test_changes_and_new_vectors_are_searched_at_once() -> None:
-    make_study(texts=(SQUATS,))
-    indexing.index_stale()
-    new_version()
-    assert [hit.cosine is None for hit in find("squats").hits] == [False]
-
-    late = make_study(texts=("Squats at last.",))
-    assert sorted(hit.cosine is None for hit in find("squats").hits) == [False, True]
-    indexing.index_stale()
-    assert [hit.cosine is None for hit in find("squats").hits] == [False, False]
-
-    late.delete()
-    new_version()
-    assert len(find("squats").hits) == 1
-
-
 def test_who_may_see_what() -> None:
     for state, is_public, is_searchable in (
         ({"status": "published"}, True, True),
@@ -254,55 +222,6 @@ def test_who_may_see_what() -> None:
         assert bool(search.load_passages([passage.pk])) is is_searchable, state
     assert search.find_study("S999") is None
     assert search.find_passage(10**12) is None
-
-
-def test_a_study_comes_with_passages_findings_and_concepts() -> None:
-    concept = make_concept("hypertrophy", aliases=("muscle growth",))
-    make_concept("strength")
-    study = make_study(texts=(SQUATS, PRESSES), concepts=(concept,))
-    make_finding(study, statement="Squats helped.")
-
-    page = search.find_study(study.study_id)
-
-    assert page is not None
-    assert page.study.title == study.title
-    assert [passage.text for passage in page.passages] == [SQUATS, PRESSES]
-    assert [(finding.statement, finding.direction) for finding in page.findings] == [
-        ("Squats helped.", records.Direction.FAVOURS_INTERVENTION)
-    ]
-    assert [(c.concept_id, c.aliases) for c in page.concepts] == [("hypertrophy", ("muscle growth",))]
-    assert [(c.concept_id, c.is_studied) for c in search.concepts()] == [("hypertrophy", True), ("strength", False)]
-    curation.withdraw([study.study_id], by=None, by_name="tests", reason="A test.")
-    assert not any(concept.is_studied for concept in search.concepts())
-
-
-def test_findings_come_in_the_order_of_the_studies_asked_for() -> None:
-    first, second = make_study(), make_study()
-    rows = [make_finding(first, position=1), make_finding(first, position=0), make_finding(second)]
-
-    found = search.findings([second.study_id, first.study_id, "S999"])
-
-    assert [(f.study_id, f.finding_id) for f in found] == [
-        (second.study_id, rows[2].pk), (first.study_id, rows[1].pk), (first.study_id, rows[0].pk),
-    ]  # fmt: skip
-    assert found[0].direction is records.Direction(rows[2].direction)
-    assert search.findings([]) == ()
-
-
-def test_states_say_what_has_become_of_studies_and_passages() -> None:
-    now = timezone.now()
-    withdrawn = make_study(status="withdrawn", state_changed_at=now)
-    passage = make_passage()
-    Passage.objects.filter(pk=passage.pk).update(version=3, text_changed_at=now)
-
-    key, state = withdrawn.study_id, (records.Status.WITHDRAWN, records.Notice.NONE, now.isoformat())
-    of_studies = {key: records.StudyState(key, *state)}
-    assert search.study_states([key, "S999"]) == of_studies
-    of_passages = {passage.pk: records.PassageState(passage.pk, 3, now.isoformat())}
-    assert search.states([withdrawn.study_id, "S999"], [passage.pk, 10**12]) == (of_studies, of_passages)
-    assert search.states([withdrawn.study_id], []) == (of_studies, {})
-    assert search.states([], [passage.pk]) == ({}, of_passages)
-    assert search.states([], []) == ({}, {})
 
 
 def relate(source: str, target: str, *studies: Study) -> None:

@@ -91,6 +91,7 @@ UNREADABLE: tuple[bytes, ...] = (
     b"", b"question=sets", b'{"question": "sets"', b'["sets"]', b"null", b'{"question": NaN}',
     b'{"question": "\xff\xfe"}', '{"question": "sets"}'.encode("utf-16"), b"[" * 30_000, b'{"question":' * 5_000,
     b"[" * 30_000 + b"]" * 30_000, b'{"question": ' + b"9" * 5_000 + b"}",
+    b'{"question": "sets", "question": "reps"}', b'{"x": ' * 100 + b"1" + b"}" * 100,
 )  # fmt: skip
 
 

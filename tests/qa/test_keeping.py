@@ -116,23 +116,6 @@ def texts(written: contexts.WrittenPart) -> list[str]:
     return [sentence["text"] for sentence in written.part["sentences"]]
 
 
-def test_the_parts_are_those_of_the_whole_answer() -> None:
-    assert not EvidenceContext.objects.exists()
-    whole = asking.ask(question=ASKED)
-    assert not EvidenceContext.objects.exists()
-    opened = asking.open_context(question=ASKED)
-    kept = asking.ask(question=ASKED, keeps_evidence=True)
-
-    assert opened.outcome == "answered"
-    assert [row["passage_id"] for row in opened.evidence] == [row["passage_id"] for row in whole["evidence"]]
-    for request_id in (opened.request_id, kept["request_id"]):
-        summary, answer = (asking.write_part(request_id, part) for part in ("summary", "answer"))  # type: ignore[arg-type]
-        assert summary.question == ASKED
-        assert summary.part["text"] == whole["summary"]["text"]
-        assert texts(answer) == [sentence["text"] for sentence in whole["answer"]["sentences"]]
-        assert {i for s in summary.part["sentences"] for i in s["citations"]} == {c["index"] for c in summary.citations}
-
-
 def test_both_parts_rest_on_the_evidence_that_was_frozen() -> None:
     opened = asking.open_context(question=ASKED)
     before = texts(asking.write_part(opened.request_id, "summary"))
@@ -154,18 +137,6 @@ def test_evidence_and_policies_are_the_same_after_the_database() -> None:
             thaw(Evidence, other)
     for preset in PRESETS.values():
         assert thaw(Policy, json.loads(json.dumps(preset.values()))) == preset
-
-
-def test_what_nobody_was_given_is_unknown_and_a_refusal_has_no_parts() -> None:
-    for request_id in ("", "nobody", "00000000-0000-4000-8000-000000000000", "\0", None):
-        with pytest.raises(asking.UnknownContext):
-            asking.write_part(request_id, "summary")  # type: ignore[arg-type]
-    opened = asking.open_context(question=UNANSWERED)
-    kept = asking.ask(question=UNANSWERED, keeps_evidence=True)
-    assert (opened.outcome, bool(opened.message)) == ("insufficient_evidence", True)
-    for request_id in (opened.request_id, kept["request_id"]):
-        with pytest.raises(asking.InsufficientEvidence, match="do not answer"):
-            asking.write_part(request_id, "summary")
 
 
 def test_it_expires_and_is_forgotten_later() -> None:

@@ -92,17 +92,6 @@ def test_they_answer_as_v1_does() -> None:
             assert bare(alone[part]) == bare(v1[part]["text"])
 
 
-def test_mode_amount_and_writer_can_be_chosen_or_left_out() -> None:
-    least = post("/ask", {"query": ASKED, "use_llm": False})
-    said = post("/ask", {"query": ASKED, "mode": "beginner", "use_llm": True, "top_k_passages": 12, "max_studies": 5})
-
-    first, second = (Answer.objects.get(pk=found["answer_id"]) for found in (least, said))
-    assert first.policy == second.policy
-    assert (first.policy.values["evidence_passages"], first.policy.values["cited_studies"]) == (12, 5)
-    reasons = [row.payload["generator"]["fallback_reason"] for row in (first, second)]
-    assert reasons == [None, "not_configured"]
-
-
 def test_how_much_is_read_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(post("/ask", {"query": ASKED, "top_k_passages": 1})["top_passages"]) == 1
     monkeypatch.setattr(answering, "POLICY", policy.PRESETS["seed-004"])  # cites a study for each passage
