@@ -275,15 +275,15 @@ def test_only_one_process_indexes_at_a_time() -> None:
 
 @pytest.fixture
 def crowd(encoder: WordHashEncoder) -> list[int]:
-    """A thousand passages with vectors in clusters, as those of texts are."""
+    """Four hundred passages with vectors in clusters, as those of texts are."""
     study = make_study(texts=())
-    numbers = range(1_000)
+    numbers = range(400)
     Passage.objects.bulk_create(
         Passage(study=study, position=n, section="results", text=f"text {n}", content_hash=f"{n:064}") for n in numbers
     )
     ids = list(Passage.objects.order_by("position").values_list("pk", flat=True))
     dice = np.random.default_rng(0)
-    rows = np.repeat(dice.standard_normal((20, 32)), 50, axis=0) + 0.7 * dice.standard_normal((1_000, 32))
+    rows = np.repeat(dice.standard_normal((8, 32)), 50, axis=0) + 0.7 * dice.standard_normal((400, 32))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     shared = {"collection": study.collection, "encoder": encoder.name}
     PassageVector.objects.bulk_create(
@@ -334,13 +334,13 @@ def test_a_large_corpus_uses_its_index(
     PassageVector.objects.update(searchable=True)
     vector = tuple(PassageVector.objects.get(passage=crowd[7]).vector)
     collections = (None, Study.objects.get().collection_id)
-    exact = [search.find("text 567", vector, collection=one, limit=50) for one in collections]
+    exact = [search.find("text 367", vector, collection=one, limit=50) for one in collections]
     monkeypatch.setattr("corpus_app.models.ANN_FROM", 100)
     with connection.cursor() as cursor:
         # So few rows are sooner read and sorted than looked up.
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")
     before = scans(PassageVector.ann_index(encoder.name))
-    near = [search.find("text 567", vector, collection=one, limit=50) for one in collections]
+    near = [search.find("text 367", vector, collection=one, limit=50) for one in collections]
 
     assert scans(PassageVector.ann_index(encoder.name)) > before
     for wanted, found in zip(exact, near, strict=True):

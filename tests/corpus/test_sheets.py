@@ -78,7 +78,8 @@ def test_a_changed_cell_comes_back_as_meant(before: StudyDraft, after: StudyDraf
 
     for name in ("title", "year", "pmid", "n_participants", "labels", "licence", "duration_weeks_max"):
         if name in changes:
-            assert changes[name] == getattr(after, name)
+            wanted = getattr(after, name)
+            assert changes[name] == (wanted.strip() if isinstance(wanted, str) else wanted)
         elif not sheets.READ_ONLY & {name}:
             unchanged = sheets.cells_of(before)[name].strip() == sheets.cells_of(after)[name].strip()
             assert unchanged or name in dict(compare(before, sources.to_sheet([(3, after)]))[1])

@@ -219,7 +219,7 @@ def test_who_only_reads_sees_nothing_that_forms_need(client: Client) -> None:
 
 
 MOST_QUERIES = 15
-ROWS = 12
+ROWS = 6
 
 
 def fill(start: int, count: int) -> None:
@@ -268,9 +268,9 @@ def lists() -> dict[str, Any]:
 def test_lists_and_front_page_take_few_queries_and_no_more_for_many_rows(client: Client) -> None:
     client.force_login(make_superuser())
     addresses = (reverse("admin:index"), *lists())
-    fill(0, 6)
+    fill(0, 3)
     few = {address: queries_of(client, address) for address in addresses}
-    fill(6, ROWS)
+    fill(3, ROWS)
     many = {address: queries_of(client, address) for address in addresses}
     searched = {
         address: queries_of(client, address, q="1") for address, desk in lists().items() if desk.get_search_fields(None)

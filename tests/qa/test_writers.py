@@ -129,22 +129,15 @@ def test_one_breaker_serves_the_process_and_readiness_says_who_writes(set_up: Se
 
 STATEMENT = "Creatine did not increase sprint speed in 40 women (SMD 0.10, 95% CI −0.20 to 0.40)."
 PLAIN = "In a trial of 40 women, taking creatine did not increase how fast they could sprint."
+PROPOSED = {
+    PLAIN.replace("40", "400"): "a figure that", PLAIN.replace("did not increase", "increased"): "denies",
+    PLAIN.replace("increase", "reduce"): "direction", PLAIN.replace("women", "men"): "people", "": "nothing that can",
+    PLAIN: "",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("sentence", "fault"),
-    [
-        (PLAIN, None), (PLAIN.replace("40", "400"), "a figure that"), (PLAIN.replace("did not increase", "increased"), "denies"),
-        (PLAIN.replace("increase", "reduce"), "direction"), (PLAIN.replace("women", "men"), "people"), ("", "nothing that can"),
-    ],
-)  # fmt: skip
 def test_a_model_proposes_plain_words_that_a_person_takes_over(
-    set_up: SetUp,
-    double: ModelDouble,
-    client: Client,
-    monkeypatch: pytest.MonkeyPatch,
-    sentence: str,
-    fault: str | None,
+    set_up: SetUp, double: ModelDouble, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = make_study(texts=("In this trial of 40 women creatine did not increase sprint speed.",), status="draft")
     finding = make_finding(study, statement=STATEMENT, intervention="creatine", outcome="sprint speed")
@@ -152,19 +145,18 @@ def test_a_model_proposes_plain_words_that_a_person_takes_over(
     url = f"/admin/corpus_app/study/{study.pk}/change/"
     assert "Propose plain words" not in client.get(url).content.decode()
     set_up("finding_words")
-    questions = ["Does creatine make women sprint faster?", "Do 12 weeks help?", "No question"] if sentence else []
-    reply = json.dumps({"plain": sentence, "questions": questions})
-    monkeypatch.setattr(double, "otherwise", lambda asked: reply)
     posted = form_of(client, url) | {"takeaway": "Typed, not saved.", "_propose": str(finding.pk)}
 
-    shown = client.post(url, posted).content.decode()
-
-    assert "Typed, not saved." in shown
-    assert (f'value="{PLAIN}"' in shown) is (fault is None)
-    assert fault is None or fault in shown
-    assert ("Questions left out, for they are none or have figures of their own: 2." in shown) is bool(sentence)
-    if fault is None:
-        taken = posted | {"_take": "findings-0-plain", "proposed-findings-0-plain": PLAIN}
-        assert f">\n{PLAIN}</textarea>" in client.post(url, taken).content.decode()
+    for sentence, fault in PROPOSED.items():
+        questions = ["Does creatine make women sprint faster?", "Do 12 weeks help?", "No question"] if sentence else []
+        reply = json.dumps({"plain": sentence, "questions": questions})
+        monkeypatch.setattr(double, "otherwise", lambda asked, reply=reply: reply)
+        shown = client.post(url, posted).content.decode()
+        assert "Typed, not saved." in shown
+        assert (f'value="{PLAIN}"' in shown) is (not fault)
+        assert fault in shown
+        assert ("Questions left out, for they are none or have figures of their own: 2." in shown) is bool(sentence)
+    taken = posted | {"_take": "findings-0-plain", "proposed-findings-0-plain": PLAIN}
+    assert f">\n{PLAIN}</textarea>" in client.post(url, taken).content.decode()
     finding.refresh_from_db()
     assert (finding.plain, finding.study.takeaway) == ("", "")
