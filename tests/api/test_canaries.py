@@ -16,7 +16,7 @@ from mcp import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
 
 from corpus_app import curation, indexing, passages
-from corpus_app.models import Passage, Study, StudyConcept
+from corpus_app.models import Concept, ConceptRelation, ConceptRelationStudy, Passage, Study, StudyConcept
 from corpus_app.search import versions
 from inform_site import assistants
 from inform_site.clients.keys import Made
@@ -46,7 +46,11 @@ def drafts(answer: str) -> tuple[int, ...]:
     """Studies that nobody has published, in all states, with the canary in every field; the keys of their passages."""
     concept = make_concept("zyxcanary-concept", definition="zyxcanary", aliases=(f"zyxcanary {WORD}",))
     studies = Study.objects.bulk_create(_draft(number) for number in range(HOW_MANY))
-    StudyConcept.objects.bulk_create(StudyConcept(study=study, concept=concept, position=0) for study in studies)
+    public = Concept.objects.get(pk="training-volume")
+    named = [(study, one, place) for study in studies for place, one in enumerate((concept, public))]
+    StudyConcept.objects.bulk_create(StudyConcept(study=s, concept=one, position=place) for s, one, place in named)
+    relation = ConceptRelation.objects.create(source=concept, relation="affects", target=public)
+    ConceptRelationStudy.objects.create(relation=relation, study=studies[0])
     text = f"{SETS} Zyxcanary {WORD} weekly sets per muscle for growth."
     Passage.objects.bulk_create(
         Passage(study=study, position=0, section="results", heading=study.title, text=text,
@@ -58,6 +62,9 @@ def drafts(answer: str) -> tuple[int, ...]:
     for study in studies[:3]:
         make_finding(study, statement=f"Zyxcanary {WORD}.", outcome=f"zyxcanary {WORD}")
         curation.comment(study.study_id, "zyxcanary", by=None, by_name="tests")
+    curation.set_notice(
+        [study.study_id for study in studies[:2]], "corrected", reason="zyxcanary", by=None, by_name="t"
+    )
     return tuple(Passage.objects.filter(study__study_id__startswith="zyxcanary").values_list("pk", flat=True))
 
 
@@ -201,8 +208,12 @@ async def by_assistant(address: str, headers: dict[str, str], question: str, pas
 def test_counts_and_versions_are_those_without_the_drafts(answer: str, request: pytest.FixtureRequest) -> None:
     lists = (
         "studies", "concepts", "collections", "corpus/version", "corpus/changes", "studies/T-SETS", f"answers/{answer}",
+        "concepts/training-volume",
     )  # fmt: skip
-    pages = ("/corpus/", "/topics/", "/changes/", "/changes/atom.xml", "/how-it-works/")
+    pages = (
+        "/corpus/", "/topics/", "/changes/", "/changes/atom.xml", "/how-it-works/", "/topics/training-volume/",
+        "/studies/T-SETS/", "/suggest/?q=weekly", f"/suggest/?q={WORD}", "/corpus/?q=sets",
+    )  # fmt: skip
     paths = [*(f"{V1}{path}" for path in lists), *pages]
     before = {path: _settled(get(path).content) for path in paths}
 

@@ -204,7 +204,7 @@ def test_the_committed_schema_is_current() -> None:
     assert written.getvalue() == (ROOT / "docs/openapi.yaml").read_text("utf-8")
 
 
-def test_operations_are_described_and_failures_have_examples(schema: dict[str, Any]) -> None:
+def test_every_address_is_described_with_scope_quota_and_failures(schema: dict[str, Any]) -> None:
     for path, method, operation in operations(schema):
         assert operation["summary"], (path, method)
         assert {tag["name"] for tag in schema["tags"]} >= set(operation["tags"])
@@ -213,8 +213,6 @@ def test_operations_are_described_and_failures_have_examples(schema: dict[str, A
         assert content["example"]["status"] == int(status)
         validate(schema, "Problem", content["example"])
 
-
-def test_every_address_is_in_the_schema_with_scope_and_quota(schema: dict[str, Any]) -> None:
     views = {route: view.cls for route, view in routes().items() if hasattr(view, "cls")}
 
     assert set(views) - {f"{V1}schema", f"{V1}docs/"} == set(schema["paths"])

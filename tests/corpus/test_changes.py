@@ -1,4 +1,4 @@
-"""What has changed, and that nothing unpublished shows on any page."""
+"""What has changed, as readers are told and in the feed. Drafts: tests/api/test_canaries.py."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from django.test import Client
 
 from corpus_app import curation
 from corpus_app.public import changes
-from corpus_app.search import versions
-from tests.builders import make_collection, make_concept, make_finding, make_study
-from tests.corpus.test_browsing import CANARY, PAGES, relate, shown
+from tests.builders import make_study
+from tests.corpus.test_browsing import CANARY, PAGES, shown
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
 
@@ -74,46 +73,3 @@ def test_the_feed_is_valid_atom_with_stable_ids(curator: User) -> None:
     assert len(first) == 1
     assert [entry.findtext("a:id", namespaces=atom) for entry in again.findall("a:entry", atom)][1:] == first
     assert 'type="application/atom+xml"' in shown("/changes/")
-
-
-@pytest.mark.parametrize("status", ["draft", "in_review", "withdrawn"])
-def test_what_is_not_published_shows_nowhere(status: str, curator: User) -> None:
-    strength = make_concept("strength")
-    hidden_topic = make_concept("zorblatt", aliases=("Zorblatting",), definition=CANARY)
-    make_study(study_id="PUBLIC", concepts=(strength,), status="draft")
-    curation.publish(["PUBLIC"], by=curator)
-    pages = ("/corpus/?q=public", "/topics/strength/", "/studies/PUBLIC/", "/suggest/?q=strength", "/suggest/?q=zorb")
-    before = {address: shown(address) for address in (*PAGES, *pages)}
-
-    hidden = make_study(
-        study_id="HIDDEN", title=f"{CANARY} strength", authors=[f"{CANARY} Z"], journal=CANARY, year=1931,
-        design="thesis", sex="male", texts=(f"{CANARY} strength.",), population=CANARY, notice="retracted",
-        collection=make_collection("training"), concepts=(strength, hidden_topic), status=status,
-    )  # fmt: skip
-    make_finding(hidden, statement=f"{CANARY} strength.", outcome="strength")
-    relate(hidden_topic, "affects", strength, hidden)
-    curation.comment("HIDDEN", CANARY, by=curator)
-    if status != "withdrawn":
-        curation.set_notice(["HIDDEN"], "corrected", reason=CANARY, by=curator)
-        curation.revise_study("HIDDEN", by=curator, population=f"{CANARY}s")
-
-    versions.cache.clear()  # what was read of this version is read again: nothing may hide behind it
-
-    assert {address: shown(address) for address in before} == before
-    assert "PUBLIC" in before["/corpus/"]
-    for address in ("/corpus/?q=zorblatt", "/corpus/?q=1931&from=1931&to=1931", "/corpus/?topic=zorblatt"):
-        html = shown(address)
-        assert "HIDDEN" not in html
-        assert CANARY not in html.replace(f'value="{CANARY.lower()}"', "")
-
-
-def test_what_is_hidden_answers_byte_for_byte_like_what_is_missing() -> None:
-    make_study(study_id="HIDDEN", status="draft", concepts=(make_concept("zorblatt"),))
-
-    for pair in (("/studies/HIDDEN/", "/studies/MISSIN/"), ("/topics/zorblatt/", "/topics/missing-/")):
-        answers = [Client().get(address) for address in pair]
-        assert [answer.status_code for answer in answers] == [404, 404]
-        assert answers[0].content == answers[1].content
-        headers = [{name: value for name, value in a.headers.items() if name != "X-Request-ID"} for a in answers]
-        assert headers[0] == headers[1]
-    assert shown("/corpus/?topic=zorblatt") == shown("/corpus/?topic=zorblatx")

@@ -23,7 +23,7 @@ def study(encoder: WordHashEncoder) -> Study:
     return made
 
 
-def test_a_sound_corpus_is_clean(study: Study) -> None:
+def test_a_sound_corpus_is_clean_and_problems_are_listed(study: Study) -> None:
     make_study(status="draft")
     out = StringIO()
 
@@ -31,6 +31,15 @@ def test_a_sound_corpus_is_clean(study: Study) -> None:
 
     assert "studies 2, published 1, passages 2, searchable 1" in out.getvalue()
     assert out.getvalue().endswith("clean\n")
+
+    PassageVector.objects.all().delete()
+    out, err = StringIO(), StringIO()
+
+    with pytest.raises(CommandError, match="Problems: 1"):
+        call_command("check_corpus", stdout=out, stderr=err)
+
+    assert err.getvalue() == "S018 passage 1: searchable, but without a vector of its present text\n"
+    assert "clean" not in out.getvalue()
 
 
 BREAK_IT: dict[str, Callable[[], object]] = {
@@ -59,17 +68,6 @@ def test_every_fault_is_found_and_named(study: Study) -> None:
             transaction.set_rollback(True)
     PassageTerm.objects.filter(lexeme="set").update(lexeme="another")
     assert indexing.audit() == ["S018 passage 1: its terms are not those of its words"]
-
-
-def test_problems_are_listed_and_the_command_fails(study: Study) -> None:
-    PassageVector.objects.all().delete()
-    out, err = StringIO(), StringIO()
-
-    with pytest.raises(CommandError, match="Problems: 1"):
-        call_command("check_corpus", stdout=out, stderr=err)
-
-    assert err.getvalue() == "S018 passage 1: searchable, but without a vector of its present text\n"
-    assert "clean" not in out.getvalue()
 
 
 def run(**options: bool) -> str:

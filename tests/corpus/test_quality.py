@@ -131,14 +131,12 @@ def plain(question: str) -> str:
     return "".join(letter for letter in question.casefold() if letter.isalnum())
 
 
-def test_every_study_with_findings_has_questions_each_once() -> None:
+def test_studies_have_questions_of_their_own_each_once() -> None:
     for study in STUDIES:
         asked = list(map(plain, questions(study)))
         assert bool(asked) == bool(study.get("findings")), study["study_id"]
         assert len(set(asked)) == len(asked), study["study_id"]
 
-
-def test_no_question_that_measures_the_site_was_copied_into_its_corpus() -> None:
     files = [STARTER / "golden_dev.jsonl", STARTER / "golden_more.jsonl"]
     measured = {json.loads(line)["question"] for path in files for line in path.read_text("utf-8").splitlines()}
 
@@ -152,7 +150,7 @@ def test_no_text_blocks_publishing() -> None:
     assert [f for text in texts for f in quality.check(text) if f.severity == "blocks"] == []
 
 
-def test_no_name_means_two_concepts() -> None:
+def test_no_name_means_two_concepts_or_nothing() -> None:
     meant = defaultdict(set)
     for concept in CONCEPTS:
         for name in (concept["name"], *concept["aliases"]):
@@ -161,8 +159,6 @@ def test_no_name_means_two_concepts() -> None:
     assert () not in meant
     assert not {name: ids for name, ids in meant.items() if len(ids) > 1}
 
-
-def test_no_name_is_of_everyday_words_or_figures_alone() -> None:
     names = {name for c in CONCEPTS for name in (c["name"], *c["aliases"])}
 
     assert not {name for name in names if set(words(name)) <= EMPTY_WORDS}

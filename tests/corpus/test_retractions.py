@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app import curation
-from corpus_app.models import CorpusEvent, CorpusVersion, PassageTerm, Study
+from corpus_app.models import CorpusEvent, Study
 from corpus_app.records import Notice
 from corpus_app.sources import retractions
 from corpus_app.sources.retractions import BadList, Match
@@ -100,24 +100,6 @@ def test_a_list_lowers_a_notice_by_a_reinstatement_only(client: Client, curator:
         assert len(shown.context["new"]) == (after == "none")
         study.refresh_from_db()
         assert study.notice == after
-
-
-@pytest.mark.django_db
-def test_a_list_is_applied_in_one_act() -> None:
-    one, two = make_study(doi="10.1/one"), make_study(doi="10.1/two")
-    make_study(doi="10.1/three")
-    before = CorpusVersion.objects.count()
-    entries = read("doi,notice,reason\n10.1/ONE,retraction,Fraud\n10.1/two,correction,Typo\n").entries
-
-    matches = [Match(study.study_id, entry) for study, entry in zip((one, two), entries, strict=True)]
-    done = curation.apply_retractions(matches, by=make_curator())
-
-    assert done == (one.study_id, two.study_id)
-    one.refresh_from_db()
-    assert (one.notice, one.notice_reason) == ("retracted", "Retraction, Fraud")
-    assert not PassageTerm.objects.filter(passage__study=one).exists()
-    assert CorpusVersion.objects.count() == before + 1
-    assert curation.apply_retractions([Match(one.study_id, entries[0])], by=None, by_name="x") == ()
 
 
 @pytest.mark.django_db

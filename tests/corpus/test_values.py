@@ -110,12 +110,10 @@ def test_names_are_told_apart(fields: list[str], names: list[str]) -> None:
     assert ([author_name(name) for name in found], goes_on) == (names, False)
 
 
-def test_a_list_that_goes_on_says_so() -> None:
+def test_lists_that_go_on_say_so_and_ids_keep_every_letter() -> None:
     assert split_names(["Abel A et al."]) == (["Abel A"], True)
     assert split_names(["Abel, A", "others"]) == (["Abel, A"], True)
 
-
-def test_ids_keep_every_letter() -> None:
     assert [ascii_letters(name) for name in ("Łukasiewicz", "Østergaard", "Štěpánková", "Groß")] == [
         "Lukasiewicz", "Ostergaard", "Stepankova", "Gross",
     ]  # fmt: skip

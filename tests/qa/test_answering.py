@@ -56,17 +56,6 @@ def test_every_sentence_and_span_of_the_payload_is_a_row() -> None:
     assert sorted(rows) == sorted(told)
 
 
-def test_without_a_model_the_extractive_writer_writes_and_says_for_whom() -> None:
-    for writer, fallback_from in (("auto", None), ("extractive", None), ("llm", "llm")):
-        body = asking.ask(question=ASKED, writer=writer)
-        told = [body["generator"][name] for name in ("name", "model", "fallback_from")]
-        assert told == ["extractive", None, fallback_from]
-        times = body["timings_ms"]
-        measured = [spent for spent in times.values() if spent is not None]
-        assert min(measured) >= 0
-        assert sum(measured) - times["total"] <= times["total"] + 0.1
-
-
 def test_a_source_deleted_before_storing_keeps_its_words_without_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
     make = answering.make
 

@@ -268,9 +268,9 @@ def lists() -> dict[str, Any]:
 def test_lists_and_front_page_take_few_queries_and_no_more_for_many_rows(client: Client) -> None:
     client.force_login(make_superuser())
     addresses = (reverse("admin:index"), *lists())
-    fill(0, 3)
+    fill(0, 6)
     few = {address: queries_of(client, address) for address in addresses}
-    fill(3, ROWS)
+    fill(6, ROWS)
     many = {address: queries_of(client, address) for address in addresses}
     searched = {
         address: queries_of(client, address, q="1") for address, desk in lists().items() if desk.get_search_fields(None)

@@ -16,7 +16,6 @@ from corpus_app.records import Hit
 from qa_app.answers import answering
 from qa_app.evaluation import golden_set, measures
 from qa_app.evaluation.golden_set import BadGolden, Golden, GoldenResult
-from qa_app.models import Answer
 from qa_app.pipeline.records import Candidate, Outcome, Question
 from tests.pipeline.values import make_passage
 from tests.qa.conftest import ASKED
@@ -44,14 +43,12 @@ def test_ndcg_and_recall_are_shares_and_the_ideal_is_worth_1(ranked: list[str], 
     assert measures.ndcg(ideal, graded, k) == pytest.approx(float(any(graded.values())))
 
 
-def test_recall_counts_the_grades_that_are_asked_for_and_percentiles_are_nearest_ranks() -> None:
+def test_recall_counts_grades_and_nothing_measures_zero() -> None:
     for least, expected in ((1, 2 / 3), (2, 1.0), (3, 0.0)):
         found = measures.recall(["A", "X", "B"], {"A": 2, "B": 1, "C": 1}, 3, least=least)
         assert found == pytest.approx(expected)
     assert [measures.percentile([4, 2, 1, 3], p) for p in (0, 50, 75, 95)] == [1, 2, 3, 4]
 
-
-def test_nothing_measures_zero() -> None:
     assert (measures.ndcg([], {}, 10), measures.recall([], {}, 10), measures.percentile([], 50)) == (0.0,) * 3
     assert (measures.share([]), measures.mean([]), measures.bootstrap_interval([])) == (0.0, 0.0, (0.0, 0.0))
     assert (measures.share([True, False, True, True]), measures.mean([1.0, 2.0])) == (3 / 4, 3 / 2)
@@ -124,22 +121,6 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         path = write_rows(tmp_path / "golden.jsonl", ROW, line)
         with pytest.raises(BadGolden, match=r"golden\.jsonl:2: "):
             golden_set.read_golden(path)
-
-
-@pytest.mark.usefixtures("library")
-def test_the_running_system_is_measured_and_keeps_no_answer() -> None:
-    pizza = Golden("q-2", "What is the best pizza in Naples?", "beginner", "unanswerable_far", None, {}, ())
-    asked = Golden("q-1", ASKED, "beginner", "answerable_lay", None, {"T-SETS": 2}, ("results",))
-    progress: list[int] = []
-
-    first, second = golden_set.evaluate([asked, pizza], on_progress=progress.append)
-
-    assert (first.outcome, first.cited, first.unsupported) == (Outcome.ANSWERED, ("T-SETS",), 0)
-    assert first.ranked[0] == "T-SETS"
-    assert "T-DRAFT" not in first.ranked
-    assert second.outcome is Outcome.OUT_OF_SCOPE
-    assert progress == [1, 2]
-    assert not Answer.objects.exists()
 
 
 @pytest.mark.usefixtures("library")
