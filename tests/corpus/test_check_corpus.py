@@ -50,7 +50,7 @@ BREAK_IT: dict[str, Callable[[], object]] = {
     "not searchable, but has terms": lambda: Study.objects.update(notice="retracted"),
     "its vector stands in another collection": lambda: PassageVector.objects.update(collection=make_collection("diet")),
     "its vector is not of unit length": lambda: PassageVector.objects.update(vector=[2.0] * 64),
-    "searchable, but a sentence has no vector of the encoder in use": lambda: PassageSentence.objects.update(
+    "but a sentence has no vector of the encoder in use": lambda: PassageSentence.objects.update(
         encoder="", vector=None
     ),
     "its sentences are not those of its text": lambda: PassageSentence.objects.filter(position=1).update(start=3),

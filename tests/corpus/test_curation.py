@@ -172,7 +172,7 @@ def test_a_broken_queue_neither_breaks_nor_delays_saving(monkeypatch: pytest.Mon
     assert time.monotonic() - began < 20
 
 
-EDITS, CURATORS = 200, 8
+EDITS, CURATORS = 100, 8
 
 
 def lines(text: str) -> list[int]:

@@ -10,9 +10,8 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_app import quality, sources
+from corpus_app import quality
 from corpus_app.quality import Kind, Severity, apply_mends, check
-from lab import planting
 from qa_app.pipeline.text import EMPTY_WORDS, words
 
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
@@ -89,31 +88,27 @@ def test_findings_are_places_of_the_text(text: str) -> None:
         assert text[finding.start : finding.end] == finding.words
 
 
-def test_planted_defects_are_found_and_clean_passages_pass() -> None:
-    texts = [passage.text for study in sources.read(STARTER).studies for passage in study.passages]
-
-    measured = planting.measure(texts, plants=200, seed=7)
-
-    assert measured.planted == 200
-    assert measured.found / measured.planted >= 0.95
-    assert measured.flagged / measured.clean <= 0.02
-
-
 def test_hostile_text_is_checked_in_linear_time() -> None:
     for piece in ("[", "P ", "a ", "1 ", "A. ", "Doe JA, ", "(", "CI 1 to "):
         check(piece * (10_000 // len(piece)))  # an hour, were a pattern quadratic
 
 
-def test_quality_command_prints_and_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_planted_defects_are_found_and_the_starters_passages_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "articles").mkdir()
     (tmp_path / "articles/a.ris").write_text("TY  - JOUR\nTI  - T\nAB  - Strength rose by 5 kg in men.\nER  -\n")
 
-    call_command("quality", plants=26, seed=3, articles=tmp_path / "articles", out=tmp_path / "out.json")
+    call_command("quality", plants=200, seed=7, articles=tmp_path / "articles", out=tmp_path / "out.json")
 
     figures = json.loads((tmp_path / "out.json").read_text())
-    assert (figures["planted"], figures["clean_passages"]) == (26, 823)
+    assert (figures["planted"], figures["clean_passages"]) == (200, 823)
+    assert figures["found"] >= 0.95
+    assert figures["flagged"] <= 0.02
     assert set(figures["by_kind"]) == {kind.value for kind in Kind}
-    assert "of 26 planted defects" in capsys.readouterr().out
+    blocking = {finding.kind for _, text, _ in BROKEN for finding in check(text) if finding.severity is Severity.BLOCKS}
+    assert not {row["kind"] for row in figures["false_alarms"]} & blocking  # each may be published
+    assert "of 200 planted defects" in capsys.readouterr().out
     with pytest.raises(CommandError, match="does not exist"):
         call_command("quality", corpus=tmp_path / "nowhere")
 
@@ -141,13 +136,6 @@ def test_studies_have_questions_of_their_own_each_once() -> None:
     measured = {json.loads(line)["question"] for path in files for line in path.read_text("utf-8").splitlines()}
 
     assert not set(map(plain, measured)) & {plain(question) for study in STUDIES for question in questions(study)}
-
-
-def test_no_text_blocks_publishing() -> None:
-    texts = [passage["text"] for study in STUDIES for passage in study["passages"]]
-
-    assert len(texts) == 822
-    assert [f for text in texts for f in quality.check(text) if f.severity == "blocks"] == []
 
 
 def test_no_name_means_two_concepts_or_nothing() -> None:

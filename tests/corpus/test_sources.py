@@ -25,26 +25,14 @@ STUDY: dict[str, Any] = {
 }  # fmt: skip
 CONCEPTS: dict[str, Any] = {
     "concepts": [
-        {
-            "id": "hypertrophy",
-            "name": "muscle hypertrophy",
-            "kind": "outcome",
-            "aliases": ["get bigger"],
-            "definition": "Growth of muscle.",
-            "collections": ["training"],
-        },
-        {
-            "id": "sets",
-            "name": "weekly sets",
-            "kind": "training_variable",
-            "aliases": [],
-            "definition": "",
-            "collections": [],
-        },
+        {"id": "hypertrophy", "name": "muscle hypertrophy", "kind": "outcome", "aliases": ["get bigger"],
+         "definition": "Growth of muscle.", "collections": ["training"]},
+        {"id": "sets", "name": "weekly sets", "kind": "training_variable", "aliases": [], "definition": "",
+         "collections": []},
     ],
     "relations": [{"source": "sets", "relation": "affects", "target": "hypertrophy", "studies": ["T001"]}],
     "collections": [{"id": "training", "name": "Training", "description": "", "keywords": ["sets"]}],
-}
+}  # fmt: skip
 
 
 def make_folder(tmp_path: Path) -> Path:

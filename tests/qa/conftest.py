@@ -116,14 +116,9 @@ def make_sauna_study() -> Study:
     """A draft that answers `UNANSWERED`, with the concept that no study of the library is about."""
     text = "Healthy adults sat in a sauna of 80 degrees. A sauna of 80 degrees was hot enough for sweat."
     study = make_study(texts=(text,), concepts=(Concept.objects.get(concept_id="sauna"),), status="draft")
+    asked = "How hot should a sauna be for sweat?\nHow hot is a good sauna?\nHow many degrees should a sauna have?"
     make_finding(
-        study,
-        intervention="sauna of 80 degrees",
-        comparator="",
-        outcome="sweat",
-        lean=Lean.YES.value,
-        statement="A sauna of 80 degrees was hot enough.",
-        plain="A sauna should be 80 degrees hot.",
-        asked_as="How hot should a sauna be for sweat?\nHow hot is a good sauna?\nHow many degrees should a sauna have?",
-    )
+        study, intervention="sauna of 80 degrees", comparator="", outcome="sweat", lean=Lean.YES.value, asked_as=asked,
+        statement="A sauna of 80 degrees was hot enough.", plain="A sauna should be 80 degrees hot.",
+    )  # fmt: skip
     return study

@@ -25,18 +25,11 @@ pytestmark = pytest.mark.usefixtures("library")
 
 BY: dict[str, User | str | None] = {"by": None, "by_name": "tests"}
 NOW = datetime(2026, 3, 1, 12, 30, 15, 999, tzinfo=UTC)
-ODD = (
-    "e" + "\u0301" * 1_999,  # combining marks
-    "\u202e\u2066 sets" * 200,  # right to left
-    "🏋🏽\u200d♀️" * 400,
-    "\ue000\U000f0000\U000e0fff set " * 220,
-    "ﷺ" * 2_000,  # grows when it is normalised
-    "& | ! ( ) <-> :* ' \\ %s%(text)s \"; --" * 50,
-    "x" * 2_000,
-    "a " * 999 + "ab",
-    "\x01\x1b[31m\x7f sets [1][2]{}<script>" * 60,
-    "กล้ามเนื้อ肌肉 １２３٤" * 100,
-)
+ODD = (  # combining marks, right to left, emojis, private use, what grows when it is normalised, operators
+    "e" + "\u0301" * 1_999, "\u202e\u2066 sets" * 200, "🏋🏽\u200d♀️" * 400, "\ue000\U000f0000\U000e0fff set " * 220,
+    "ﷺ" * 2_000, "& | ! ( ) <-> :* ' \\ %s%(text)s \"; --" * 50, "x" * 2_000, "a " * 999 + "ab",
+    "\x01\x1b[31m\x7f sets [1][2]{}<script>" * 60, "กล้ามเนื้อ肌肉 １２３٤" * 100,
+)  # fmt: skip
 
 
 def shown(body: Payload) -> dict[str, Any]:

@@ -89,6 +89,12 @@ any_rows = st.lists(
 )
 
 
+COUNTED = [
+    make_sentence(make_evidence(1), QUOTE, text="Counted.", support=[{"study_id": "T001", "finding_ids": [3]}]),
+    make_sentence(make_evidence(99), QUOTE),
+]
+
+
 def and_back(body: dict[str, Any]) -> dict[str, Any]:
     packed, passages = packing.pack(body)
     return packing.unpack(json.loads(json.dumps(packed)), passages)
@@ -97,21 +103,10 @@ def and_back(body: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "body",
     [
-        make_payload(),
-        make_refusal(),
-        make_payload(evidence=[], left_out=[]),
+        make_payload(), make_refusal(), make_payload(evidence=[], left_out=[]),
         make_payload(summary={"text": "Not what the sentences say.", "sentences": []}),
         make_payload(headline=make_sentence(make_evidence(1), QUOTE) | {"verdict": "yes"}),
-        make_payload(
-            answer={
-                "text": "Counted [1].",
-                "sentences": [
-                    make_sentence(make_evidence(1), QUOTE, text="Counted.", support=[{"study_id": "T001", "finding_ids": [3]}]),
-                    make_sentence(make_evidence(99), QUOTE),
-                ],
-            },
-            citations=[make_citation(1)],
-        ),
+        make_payload(answer={"text": "Counted [1].", "sentences": COUNTED}, citations=[make_citation(1)]),
     ],
 )  # fmt: skip
 def test_a_payload_comes_back_as_it_was(body: dict[str, Any]) -> None:
