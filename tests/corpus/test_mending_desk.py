@@ -65,11 +65,8 @@ def test_nonsense_posted_to_the_gate_is_not_found(client: Client, broken: Study)
 
     assert client.get(address).status_code == 404
     for posted in (
-        {"verb": "mend"},
-        {"verb": "x"},
-        {"verb": "mend", "passage": "99"},
-        {"verb": "waive", "passage": "9" * 30},
-    ):
+        {"verb": "mend"}, {"verb": "x"}, {"verb": "mend", "passage": "99"}, {"verb": "waive", "passage": "9" * 30},
+    ):  # fmt: skip
         assert client.post(address, posted).status_code == 404, posted
     assert not CorpusEvent.objects.exists()
 
@@ -133,11 +130,9 @@ def test_a_merge_that_takes_something_from_readers_is_refused(twins: tuple[Study
     make_study(study_id="A4", notice="retracted")
 
     for keep, other, moved, reason in (
-        ("A2", "A1", [], "merge A2 into A1, or publish A2 first"),
-        ("A1", "A4", [], "set that of A1 first"),
-        ("A1", "A3", passages, "looks broken"),
-        ("A1", "A1", [], "not merged with itself"),
-    ):
+        ("A2", "A1", [], "merge A2 into A1, or publish A2 first"), ("A1", "A4", [], "set that of A1 first"),
+        ("A1", "A3", passages, "looks broken"), ("A1", "A1", [], "not merged with itself"),
+    ):  # fmt: skip
         with pytest.raises(curation.CannotMerge, match=reason):
             curation.merge(keep, other, take=[], passages=moved, reason="x", by=curator)
 

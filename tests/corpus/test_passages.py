@@ -20,34 +20,26 @@ def sentences(text: str) -> list[str]:
 def test_a_full_stop_inside_a_sentence_does_not_end_it() -> None:
     for text in (
         "Strength rose by 2.5 kg vs. 1.0 kg in controls (P = 0.03; 95% CI 0.4 to 4.6).",
-        "Smith et al. (2009) found no difference.",
-        "Ten sets, e.g. of squats, i.e. two a day, were enough.",
+        "Smith et al. (2009) found no difference.", "Ten sets, e.g. of squats, i.e. two a day, were enough.",
         "See Fig. 2 and Eq. 3 in vol. 12, pp. 4-9, of the report by Dr. Jones and Prof. Lee.",
         "J. A. Smith and B. Jones trained approx. 20 men for 60 min. per day.",
         "They trained at 80% of 1RM. per week of training the load rose.",
-        "He called it “heavy. very heavy” training.",
-        "Rest was 90 s. [12] and shorter later.",
+        "He called it “heavy. very heavy” training.", "Rest was 90 s. [12] and shorter later.",
         "Strength rose in\ntrained men.",
         "They used SPSS (SPSS Inc., Chicago, IL) and kits of Foo Co., Ltd., London.",
-    ):
+    ):  # fmt: skip
         assert sentences(text) == [text]
 
 
 def test_sentences_are_parted() -> None:
     for first, second in (
-        ("Loads were 80% of 1RM.", " Strength rose."),
-        ("It rose (P = 0.03).", " The rest did not."),
-        ("All took vitamin D.", " The others did not."),
-        ("He said “enough.”", " They stopped."),
-        ("It rose.[12]", " It fell."),
-        ("Strength rose.¹²", " Growth did not."),
-        ("We read Smith et al.", " They agree."),
-        ("Nothing was found.", " mRNA rose."),
-        ("Nothing was found.", " 8–12RM was better."),
-        ("A heading without a stop", "\n\nthe text below it"),
-        ("Two things:", "\n- the first"),
-        ("Strength rose.", "The men left."),
-    ):
+        ("Loads were 80% of 1RM.", " Strength rose."), ("It rose (P = 0.03).", " The rest did not."),
+        ("All took vitamin D.", " The others did not."), ("He said “enough.”", " They stopped."),
+        ("It rose.[12]", " It fell."), ("Strength rose.¹²", " Growth did not."),
+        ("We read Smith et al.", " They agree."), ("Nothing was found.", " mRNA rose."),
+        ("Nothing was found.", " 8–12RM was better."), ("A heading without a stop", "\n\nthe text below it"),
+        ("Two things:", "\n- the first"), ("Strength rose.", "The men left."),
+    ):  # fmt: skip
         assert sentences(first + second) == [first, second.strip()]
 
 

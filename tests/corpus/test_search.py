@@ -208,13 +208,10 @@ def test_a_vector_that_cannot_be_compared_leaves_the_search_by_words() -> None:
 
 def test_who_may_see_what() -> None:
     for state, is_public, is_searchable in (
-        ({"status": "published"}, True, True),
-        ({"notice": "corrected"}, True, True),
-        ({"notice": "retracted"}, True, False),
-        ({"status": "draft"}, False, False),
-        ({"status": "in_review"}, False, False),
-        ({"status": "withdrawn"}, False, False),
-    ):
+        ({"status": "published"}, True, True), ({"notice": "corrected"}, True, True),
+        ({"notice": "retracted"}, True, False), ({"status": "draft"}, False, False),
+        ({"status": "in_review"}, False, False), ({"status": "withdrawn"}, False, False),
+    ):  # fmt: skip
         study = make_study(**state)
         passage = study.passages.get()
         assert bool(search.find_study(study.study_id)) is is_public, state

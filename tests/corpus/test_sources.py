@@ -83,17 +83,13 @@ def test_the_starter_corpus_is_sound_and_written_back_byte_for_byte() -> None:
 
 def test_a_broken_study_gives_its_field_and_reason_and_no_draft(folder: Path) -> None:
     for changes, field, reason in (
-        ({"title": ...}, "title", "is missing"),
-        ({"title": 5}, "title", "is a number; it should be text"),
+        ({"title": ...}, "title", "is missing"), ({"title": 5}, "title", "is a number; it should be text"),
         ({"title": "x" * 1001}, "title", "has 1,001 characters; at most 1,000"),
-        ({"title": "two\nlines"}, "title", "line break"),
-        ({"title": "a\x00b"}, "title", "U+0000 at position 2"),
+        ({"title": "two\nlines"}, "title", "line break"), ({"title": "a\x00b"}, "title", "U+0000 at position 2"),
         ({"study_id": "../../etc"}, "study_id", "letters, digits"),
         ({"authors": ["Example AB; Sample CD"]}, "authors", "semicolon"),
-        ({"year": True}, "year", "is true or false"),
-        ({"year": 20200}, "year", "between 1800 and 2100"),
-        ({"doi": "see publisher"}, "doi", "is not a DOI"),
-        ({"url": "http://[broken"}, "url", "is not an address"),
+        ({"year": True}, "year", "is true or false"), ({"year": 20200}, "year", "between 1800 and 2100"),
+        ({"doi": "see publisher"}, "doi", "is not a DOI"), ({"url": "http://[broken"}, "url", "is not an address"),
         ({"design": ["thesis"]}, "design", "it should be one of"),
         ({"collection": "cooking"}, "collection", "known: training"),
         ({"population": {"age": "old"}}, "population.age", "is not a key"),
@@ -108,7 +104,7 @@ def test_a_broken_study_gives_its_field_and_reason_and_no_draft(folder: Path) ->
         ({"passages": []}, "passages", "at least one passage"),
         ({"derived_numbers": [{}]}, "derived_numbers[0]", "it should be a number"),
         ({"tags": []}, "tags", "is not a key of the format"),
-    ):
+    ):  # fmt: skip
         corpus, _ = read_one(folder, study(**({"study_id": "T002", "doi": "10.1000/test.2"} | changes)))
 
         assert [draft.study_id for draft in corpus.studies] == ["T001"]

@@ -406,29 +406,21 @@ def test_the_same_record_has_the_same_id_in_every_format_and_once_in_a_file() ->
 
 def test_names_are_kept_in_one_form() -> None:
     for written, kept in (
-        ("Shannon,Claude E.", "Shannon CE"),
-        ("Ludwig van Beethoven", "van Beethoven L"),
-        ("Doe, Jr., John", "Doe J"),
-        ("Gray, SR", "Gray SR"),
-        ("Molina-Bolívar, J.-A.", "Molina-Bolívar JA"),
+        ("Shannon,Claude E.", "Shannon CE"), ("Ludwig van Beethoven", "van Beethoven L"), ("Doe, Jr., John", "Doe J"),
+        ("Gray, SR", "Gray SR"), ("Molina-Bolívar, J.-A.", "Molina-Bolívar JA"),
         ("{National Institute of Health}", "National Institute of Health"),
-        ("World Health Organization", "World Health Organization"),
-        ("Madonna", "Madonna"),
-    ):
+        ("World Health Organization", "World Health Organization"), ("Madonna", "Madonna"),
+    ):  # fmt: skip
         assert author_name(written) == author_name(kept) == kept
 
 
 def test_headings_name_sections_and_boilerplate_is_known() -> None:
     for heading, section in (
-        ("2. Materials and Methods", Section.METHODS),
-        ("Statistical analysis", Section.METHODS),
-        ("Results and discussion", Section.RESULTS),
-        ("Methods and findings", Section.RESULTS),
-        ("IV. DISCUSSION:", Section.DISCUSSION),
-        ("Strengths and limitations", Section.LIMITATIONS),
-        ("Practical applications", Section.PRACTICAL_APPLICATIONS),
-        ("Lipoprotein subclasses", None),
-    ):
+        ("2. Materials and Methods", Section.METHODS), ("Statistical analysis", Section.METHODS),
+        ("Results and discussion", Section.RESULTS), ("Methods and findings", Section.RESULTS),
+        ("IV. DISCUSSION:", Section.DISCUSSION), ("Strengths and limitations", Section.LIMITATIONS),
+        ("Practical applications", Section.PRACTICAL_APPLICATIONS), ("Lipoprotein subclasses", None),
+    ):  # fmt: skip
         assert section_of(heading) is section
         assert not is_boilerplate(heading)
     for heading in ("Competing interests", "Authors’ contributions", "References", "Funding:", "Acknowledgements"):
@@ -437,13 +429,9 @@ def test_headings_name_sections_and_boilerplate_is_known() -> None:
 
 def test_encodings_are_detected_and_guesses_reported() -> None:
     for codec, note in (
-        ("utf-8-sig", ""),
-        ("utf-16", ""),
-        ("utf-16-le", "UTF-16"),
-        ("utf-16-be", "UTF-16"),
-        ("cp1252", "Windows-1252"),
-        ("gb18030", "GB18030"),
-    ):
+        ("utf-8-sig", ""), ("utf-16", ""), ("utf-16-le", "UTF-16"), ("utf-16-be", "UTF-16"),
+        ("cp1252", "Windows-1252"), ("gb18030", "GB18030"),
+    ):  # fmt: skip
         name = "卡洛斯" if codec == "gb18030" else "Müller"
         reading = read(f"@article{{k, title = {{Ein Titel}}, author = {{{name}, J}}}}\r\n".encode(codec))
 

@@ -33,13 +33,11 @@ def test_a_broken_row_gives_its_column_and_line(tmp_path: Path) -> None:
         ({"n_participants": "1_000"}, "n_participants", "should be a whole number"),
         ({"duration_weeks_min": "nan"}, "duration_weeks_min", "should be a number"),
         ({"duration_weeks_min": "9", "duration_weeks_max": "8"}, "duration_weeks_min", "longer than"),
-        ({"peer_reviewed": "perhaps"}, "peer_reviewed", "true or false"),
-        ({"title": ""}, "title", "is missing"),
-        ({"sex": "men"}, "sex", "one of female"),
-        ({"status": "draft"}, "status_reason", "says why"),
+        ({"peer_reviewed": "perhaps"}, "peer_reviewed", "true or false"), ({"title": ""}, "title", "is missing"),
+        ({"sex": "men"}, "sex", "one of female"), ({"status": "draft"}, "status_reason", "says why"),
         ({"concepts": "Bad id"}, "concepts[0]", "letters, digits"),
         ({"n_passages": "many"}, "n_passages", "should be a whole number"),
-    ):
+    ):  # fmt: skip
         corpus = read_master(tmp_path, master(**changes))
 
         assert (corpus.studies, corpus.broken) == ((), 1)
@@ -61,11 +59,9 @@ def test_row_after_a_quoted_line_break_keeps_its_line_number(tmp_path: Path) -> 
 
 def test_an_unreadable_master_is_one_problem(tmp_path: Path) -> None:
     for content, message in (
-        (b"", "studies_master.csv: is empty."),
-        (b"study_id,title\nT001,x\n", "has no column authors, design"),
-        (b"study_id,title,title\n", "has no column"),
-        (b"\xff", "is not UTF-8"),
-    ):
+        (b"", "studies_master.csv: is empty."), (b"study_id,title\nT001,x\n", "has no column authors, design"),
+        (b"study_id,title,title\n", "has no column"), (b"\xff", "is not UTF-8"),
+    ):  # fmt: skip
         corpus = read_master(tmp_path, content)
 
         assert corpus.studies == ()

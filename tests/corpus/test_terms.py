@@ -89,11 +89,9 @@ def test_words_that_cannot_be_an_alias_are_refused_with_the_others(client: Clien
     client.force_login(make_curator())
 
     for words, concept, reason in (
-        (["TAKEN", "free"], "two", "Another concept has this alias."),
-        (["x" * 201], "two", "at most 200 characters"),
-        ([], "two", "Choose words and the concept"),
-        (["free"], "nothing\0", "Choose words and the concept"),
-    ):
+        (["TAKEN", "free"], "two", "Another concept has this alias."), (["x" * 201], "two", "at most 200 characters"),
+        ([], "two", "Choose words and the concept"), (["free"], "nothing\0", "Choose words and the concept"),
+    ):  # fmt: skip
         posted = {"term": words, "concept": concept}
         page = client.post(reverse("admin:corpus_app_concept_terms"), posted, follow=True)
         assert reason in page.content.decode()

@@ -135,11 +135,9 @@ def test_a_verdict_is_shown_where_it_helps(client: Client) -> None:
     made = make_answer()
     assert made.headline
     for verdict, words in (
-        (HeadlineVerdict.NO, "No"),
-        (HeadlineVerdict.NO_CLEAR_DIFFERENCE, "No clear difference"),
-        (HeadlineVerdict.NUMBER, None),
-        (None, None),
-    ):
+        (HeadlineVerdict.NO, "No"), (HeadlineVerdict.NO_CLEAR_DIFFERENCE, "No clear difference"),
+        (HeadlineVerdict.NUMBER, None), (None, None),
+    ):  # fmt: skip
         html = page_of(client, store_answer(headline=replace(made.headline, verdict=verdict, studies_for=None)))
 
         shown = html.partition('<template id="making')[0]
