@@ -21,6 +21,7 @@ from corpus_app import indexing, tasks
 from corpus_app.curation import jobs
 from corpus_app.models import CorpusEvent, ImportItem, ImportJob, Passage, PassageVector, Study
 from corpus_app.records import Status
+from inform_site import queue
 from tests.builders import make_curator, make_passage, make_study
 from tests.fakes import WordHashEncoder
 
@@ -28,7 +29,6 @@ pytestmark = pytest.mark.django_db
 
 PATIENCE_SECONDS = 300  # a worker starts in three; only a failure waits for so long
 WORKER = "-A tests.corpus.slow_worker worker -B --concurrency 1 --without-gossip --without-mingle --without-heartbeat"
-INSTALL_QUEUE = "import django; django.setup(); from inform_site import queue; queue.install()"
 
 
 @pytest.fixture
@@ -43,8 +43,13 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def start_worker(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    subprocess.run([sys.executable, "-c", INSTALL_QUEUE], env=environment, cwd=settings.BASE_DIR, check=True)
+def start_worker(
+    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    monkeypatch.setattr(settings, "QUEUE_IN_DATABASE", True)
+    options = {"conn_string": environment["DATABASE_URL"]}
+    monkeypatch.setattr(settings, "CELERY_BROKER_TRANSPORT_OPTIONS", options)
+    queue.install()
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> subprocess.Popen[bytes]:
