@@ -120,14 +120,7 @@ def flip_directions(text: str, chance: random.Random) -> str:
 
 
 def drop_negation(text: str, chance: random.Random) -> str:
-    shorter = re.sub(
-        r"\b(?:did not|does not|do not|was not|were not|is not|cannot)\b",
-        lambda m: {
-            "did not": "did", "does not": "does", "do not": "do", "was not": "was", "were not": "were", "is not": "is",
-            "cannot": "can",
-        }[m[0]],
-        text,
-    )  # fmt: skip
+    shorter = re.sub(r"\b(did|does|do|was|were|is|can) ?not\b", r"\1", text)
     return re.sub(r"\b(?:no|not|neither|without)\s+", "", shorter)
 
 
@@ -316,15 +309,10 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def completion(content: str | None, *, ended: str = "stop", usage: bool = True, **message: Any) -> bytes:
-    body: dict[str, Any] = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "double",
-        "choices": [
-            {"index": 0, "finish_reason": ended, "message": {"role": "assistant", "content": content} | message}
-        ],
-    }
+    said = {"role": "assistant", "content": content} | message
+    choices = [{"index": 0, "finish_reason": ended, "message": said}]
+    body: dict[str, Any] = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "double"}
+    body["choices"] = choices
     if usage:
         body["usage"] = {"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200}
     return json.dumps(body).encode()
@@ -332,6 +320,10 @@ def completion(content: str | None, *, ended: str = "stop", usage: bool = True, 
 
 def good(asked: Asked) -> bytes:
     return completion(draft(chosen(asked)))
+
+
+def odd_usage(asked: Asked) -> bytes:
+    return good(asked).replace(b'_tokens": 1000', b'_tokens": "many"').replace(b'_tokens": 200', b'_tokens": -5')
 
 
 def stall(handler: Handler, asked: Asked) -> None:
@@ -410,7 +402,7 @@ FAULTS: dict[str, Callable[[Handler, Asked], None]] = {
     "empty_body": lambda h, a: h.reply(200, b""),
     "not_json": lambda h, a: h.reply(200, b'{"choices": [{"message": {"content": "hel'),
     "no_choices": lambda h, a: h.reply(
-        200, a.chance.choice([b"{}", b'{"choices": []}', b'{"choices": [null]}', b"[]", b"7"])
+        200, a.chance.choice([b"{}", b'{"choices": []}', b'{"choices": [null]}', b"[]"])
     ),
     "bad_utf8": lambda h, a: h.reply(200, good(a).replace(b"sentences", b"sent\xff\xfeences")),
     "huge": lambda h, a: h.reply(200, completion("x" * 10_000_000)),
@@ -419,12 +411,7 @@ FAULTS: dict[str, Callable[[Handler, Asked], None]] = {
     "filtered": lambda h, a: h.complete(None, ended="content_filter"),
     "refusal": lambda h, a: h.complete(None, refusal="I cannot help with that."),
     "no_usage": lambda h, a: h.complete(draft(chosen(a)), usage=False),
-    "odd_usage": lambda h, a: h.reply(
-        200,
-        good(a)
-        .replace(b'"prompt_tokens": 1000', b'"prompt_tokens": "many"')
-        .replace(b'_tokens": 200', b'_tokens": -5'),
-    ),
+    "odd_usage": lambda h, a: h.reply(200, odd_usage(a)),
     "no_schema": lacks("json_schema"),
     "no_json": lacks("json_schema", "json_object"),
     "no_json_untold": lacks("json_schema", "json_object", told=False),
