@@ -14,13 +14,7 @@ from django.db import connection
 
 from common import waking
 from corpus_app import curation
-from corpus_app.models import (
-    CorpusEvent,
-    CorpusVersion,
-    Passage,
-    PassageTerm,
-    Study,
-)
+from corpus_app.models import CorpusEvent, CorpusVersion, Passage, PassageTerm, Study
 from tests.builders import make_concept, make_curator, make_passage, make_study
 
 pytestmark = pytest.mark.django_db

@@ -410,21 +410,6 @@ def in_turns(job: ImportJob) -> int:
     raise AssertionError
 
 
-def test_a_job_resumes_after_each_time_limit(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "BATCH", 4)
-    monkeypatch.setattr(jobs, "IMPORTED_AT_ONCE", 3)
-    total = 12
-    job = jobs.create_job(beir(total), file_name="corpus.jsonl", by=by)
-
-    assert in_turns(job) == 4
-    assert list(job.items.values_list("position", flat=True)) == list(range(total))
-    jobs.confirm(job, jobs.Options(collection="training"), by=by)
-    assert in_turns(job) == 4
-
-    job.refresh_from_db()
-    assert (job.status, job.done, Study.objects.count()) == ("done", total, total)
-
-
 def test_a_short_import_does_not_wait_for_a_long_one(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "BATCH", 4)
     long = jobs.create_job(beir(12), file_name="long.jsonl", by=by)

@@ -20,13 +20,7 @@ from qa_app.answers import answering, asking, payload
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerCitation
 from qa_app.pipeline.citations import parse_markers
-from qa_app.pipeline.records import (
-    Agreement,
-    Answered,
-    LeftOut,
-    LeftOutReason,
-    Outcome,
-)
+from qa_app.pipeline.records import Agreement, Answered, LeftOut, LeftOutReason, Outcome
 from tests.fakes import WordHashEncoder
 from tests.pipeline.values import make_concept, make_study
 from tests.qa.answers import make_answer, store_answer

@@ -14,15 +14,7 @@ import pytest
 from django.db import connection, transaction
 
 from qa_app.models import ModelSpend
-from qa_app.writers.model_server import (
-    Breaker,
-    Deadline,
-    ModelServer,
-    Price,
-    Reply,
-    ServerFailed,
-    ServerSettings,
-)
+from qa_app.writers.model_server import Breaker, Deadline, ModelServer, Price, Reply, ServerFailed, ServerSettings
 from qa_app.writers.spending import DailyBudget
 from tests.doubles.model_server import ModelDouble, serving
 
