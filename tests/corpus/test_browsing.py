@@ -279,9 +279,6 @@ def test_a_topic_page_shows_neighbours_and_findings() -> None:
     assert html.count('href="/topics/rest/"') == 2
 
 
-# --- Drafts --------------------------------------------------------------------------------------------------------------
-
-
 def test_queries_do_not_grow_with_the_corpus(curator: User) -> None:
     strength = make_concept("strength")
     most = {"/corpus/": 12, "/corpus/?q=leg+press&sex=female": 20, "/topics/": 12, "/topics/strength/": 14,

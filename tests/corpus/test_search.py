@@ -137,9 +137,6 @@ def test_any_question_is_answered_without_an_error() -> None:
         assert (found.lexical.ok, found.dense.ok, found.dense.candidates) == (True, True, 2), question
 
 
-# --- A leg that fails
-
-
 @pytest.mark.parametrize("table", ["corpus_app_passageterm", "corpus_app_passagevector"])
 def test_one_search_that_fails_leaves_the_other(table: str) -> None:
     make_study(texts=(SQUATS,))

@@ -443,9 +443,6 @@ def test_encodings_are_detected_and_guesses_reported() -> None:
     assert [(problem.line, problem.weight) for problem in refused.problems] == [(2, Weight.BROKEN)]
 
 
-# --- Files of real exporters --------------------------------------------------------------------------------------------
-
-
 @needs_samples
 def test_exporter_samples_agree_with_another_importer() -> None:
     paths = [path for path in sorted(SAMPLES.glob("*/*")) if path.is_file()]

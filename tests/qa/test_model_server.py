@@ -76,9 +76,6 @@ def test_no_time_is_spent_beyond_the_deadline_and_a_named_pause_is_kept(double: 
     assert len(double.asked) == 3
 
 
-# --- The breaker ----------------------------------------------------------------------------------------
-
-
 def at_once(number: int, call: Callable[[], Any]) -> list[Any]:
     """What as many threads get that call at the same time."""
     barrier = threading.Barrier(number)
@@ -123,9 +120,6 @@ def test_after_a_pause_one_call_decides(probe: str, state: str) -> None:
 
     assert breaker.state == state
     assert breaker.admit() == (state != "open")
-
-
-# --- Spending -------------------------------------------------------------------------------------------
 
 
 class Ledger:

@@ -141,9 +141,6 @@ def test_good_sentences_among_oddities_are_read(corpus: FakeCorpus, double: Mode
     assert not any(re.search(r"[\[\]［］【】()]\s*\d|javascript", text) for text in said(answer) if "(" not in text)
 
 
-# --- Servers that fail ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("behaviour", "reason"),
     [("429", "rate_limit"), ("429_date", "rate_limit"), ("400", "refused"), ("401", "unavailable"),

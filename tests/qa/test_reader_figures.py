@@ -37,9 +37,6 @@ def values(*results: ReaderResult) -> dict[str, Any]:
     return {name: figure["value"] for name, figure in figures(results).items()}
 
 
-# --- One answer ------------------------------------------------------------------------------------------------------------
-
-
 def test_the_lead_is_the_study_of_the_first_sentence_that_cites() -> None:
     body = make_body(("In short.", []), ("Ten sets.", [2]), ("Five sets.", [1]))
 
@@ -76,9 +73,6 @@ def test_statistics_and_repetition_are_seen(summary: str, longer: str, has_stati
     result = measure(make_question(), make_body((summary, [1]), answer={"text": longer, "sentences": []}))
 
     assert (result.has_statistics, result.is_doubled) == (has_statistics, is_doubled)
-
-
-# --- All questions ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
