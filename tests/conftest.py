@@ -1,4 +1,7 @@
-"""What every test finds: plain static files and quick passwords. The database comes from `tests/cluster.py`."""
+"""What every test finds: plain static files, quick passwords, generated cases that are the same in every run.
+
+The database comes from `tests/cluster.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,16 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings
 
 from inform_site.postgres import EmbeddedPostgres
 from qa_app.pipeline.question.safety import SafetyLexicon
 from tests import cluster
+
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None, max_examples=60)
+hypothesis.settings.load_profile("steady")
 
 
 @pytest.hookimpl(trylast=True)

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app import sources
@@ -118,7 +118,6 @@ def test_names_of_a_zip_are_shown_and_never_opened() -> None:
     assert {problem.file for problem in reading.problems if problem.weight is Weight.BROKEN} == {"b.xml"}
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from([RIS, NBIB, BIBTEX, PUBMED, ENDNOTE, JATS]), st.integers(0, 3000), st.integers(0, 60),
     st.text(max_size=5), st.binary(max_size=400),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app.passages import SectionText, content_hash, cut, cut_text, moved_works, split_sentences
@@ -43,7 +43,6 @@ def test_sentences_are_parted() -> None:
         assert sentences(first + second) == [first, second.strip()]
 
 
-@settings(deadline=None)
 @given(PROSE_LIKE)
 def test_spans_are_trimmed_in_order_and_cover_every_word(text: str) -> None:
     spans = split_sentences(text)
@@ -54,7 +53,6 @@ def test_spans_are_trimmed_in_order_and_cover_every_word(text: str) -> None:
     assert all(index in covered for index, char in enumerate(text) if not char.isspace())
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_can_be_cut_and_hashed(text: str) -> None:
     split_sentences(text)
@@ -91,7 +89,6 @@ made_sentences = st.builds(
 paragraphs = st.lists(st.lists(made_sentences, min_size=1, max_size=6).map(" ".join), min_size=1, max_size=5)
 
 
-@settings(deadline=None)
 @given(st.lists(paragraphs, min_size=1, max_size=4))
 def test_passages_are_slices_of_whole_sentences_that_lose_nothing(parts: list[list[str]]) -> None:
     texts = ["\n\n".join(part) for part in parts]
@@ -115,7 +112,6 @@ def test_passages_are_slices_of_whole_sentences_that_lose_nothing(parts: list[li
         assert len(piece.text.split()) <= 120 or len(split_sentences(piece.text)) == 1
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(5, 30), min_size=8, max_size=60))
 def test_a_long_section_of_usual_sentences_gives_passages_within_bounds(lengths: list[int]) -> None:
     text = " ".join(" ".join(["Word", *["word"] * (length - 1)]) + "." for length in lengths)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_app import quality
@@ -80,7 +80,6 @@ def test_defects_that_change_a_meaning_block() -> None:
     assert severities[Kind.MISSING_SPACE] is severities[Kind.RUN_TOGETHER] is Severity.REPORTED
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_findings_are_places_of_the_text(text: str) -> None:
     for finding in check(text):

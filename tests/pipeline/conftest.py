@@ -1,4 +1,4 @@
-"""Generated cases are the same in every run, without a clock; a few real studies in a database."""
+"""A few real studies in a database."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from typing import Any
 import pytest
 from django.db import transaction
 from django.utils import timezone
-from hypothesis import settings
 
 from corpus_app import curation, embedding, indexing, sources
 from corpus_app.models import CorpusVersion
 from tests.pipeline.corpora import FITTED, copy_slice
 from tests.snapshots import Rows
-
-settings.register_profile("engine", deadline=None, derandomize=True, database=None, max_examples=60)
-settings.load_profile("engine")
-
 
 _saved: list[Rows] = []
 

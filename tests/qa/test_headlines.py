@@ -15,7 +15,7 @@ from corpus_app import curation
 from corpus_app.appraisal import BiasJudgement, BiasTool, CertaintyLevel, RiskOfBias, bias_to_json
 from corpus_app.sources import CertaintyDraft
 from inform_site import assistants
-from qa_app.answers import asking, bundles, exporting, presentation, redaction
+from qa_app.answers import asking, bundles, exporting, redaction
 from qa_app.answers.payload import Payload
 from qa_app.management.commands.ask import Command
 from qa_app.models import Answer, AnswerSentence
@@ -75,15 +75,6 @@ def test_the_headline_cites_and_quotes_like_a_sentence_and_all_is_kept() -> None
     assert body["evidence_strength"]["level"] == "moderate"
     assert [reason["code"] for reason in body["evidence_strength"]["reasons"]] == ["design", "few_studies"]
     assert body["missing"] == ["sleep"]
-
-
-def test_the_fields_are_there_where_nothing_fills_them() -> None:
-    body = asking.ask(question=UNKNOWN)
-
-    assert (body["headline"], body["evidence_strength"], body["near_questions"]) == (None, None, [])
-    assert presentation.headline(body) is None
-    assert set(body["missing"]) <= {"sauna", "cure", "gout"}
-    assert {"ask", "intent", "intervention", "comparator", "outcome", "language", "sources"} <= set(body["understood"])
 
 
 def test_an_answer_of_a_former_release_reads_with_empty_fields(client: Client) -> None:

@@ -310,7 +310,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(ROWS)
 def test_nothing_but_sentences_with_known_passages_is_handed_on(rows: list[dict[str, Any]]) -> None:
     for sentence in read(*rows).sentences:
