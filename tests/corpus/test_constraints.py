@@ -155,7 +155,3 @@ def test_roles_have_exactly_their_permissions_and_migrate_restores_them() -> Non
 
     for role in ROLES:
         assert permissions(role) == named_by_the_apps(role)
-
-
-def test_no_migration_is_missing() -> None:
-    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
