@@ -1,7 +1,5 @@
 """The small library, and what every test of the API asks."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

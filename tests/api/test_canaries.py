@@ -1,7 +1,5 @@
 """Drafts: nothing of them leaves, whatever is asked by whomever, and they answer as what is not there."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import re

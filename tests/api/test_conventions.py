@@ -1,7 +1,5 @@
 """Conventions of every response: other origins, ids, conditional reads, bad requests, careless clients."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import itertools

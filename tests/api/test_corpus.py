@@ -1,7 +1,5 @@
 """The corpus by REST: lists and their pages, filters, chosen fields, conditional reads. Drafts: test_canaries.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

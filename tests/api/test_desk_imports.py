@@ -1,7 +1,5 @@
 """Imports by REST, from the file to the report; studies that are merged, deleted or looked up by DOI."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gaps, golden questions and their runs by REST."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

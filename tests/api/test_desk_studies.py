@@ -1,7 +1,5 @@
 """Curators' writes by REST: drafts, changes under a version, states with reasons, and every refusal as a problem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 Each role sends at least `FUZZED` (60) of them, to the operations open to it; test_matrix.py tries the others. They are drawn
 from fixed seeds, half as the schema wants them. Ids, versions and words of what is there come up, too."""
 
-from __future__ import annotations
-
 import json
 import os
 import zlib

@@ -1,7 +1,5 @@
 """docs/api.md: every example runs as written and prints what stands below it; its tables are those of the code."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Bodies over a socket: refused before they are sent whole, and files are read only from those who may send them."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing

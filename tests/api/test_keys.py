@@ -1,7 +1,5 @@
 """Keys: shown once, hashed, scoped, expiring, revoked, rotated."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from datetime import timedelta

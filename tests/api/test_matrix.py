@@ -1,7 +1,5 @@
 """Who may do what, in one table; and the schema of the API: complete, and true of what is sent."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Quotas: exact under concurrency, by key or by address, and an address only as far as it can be believed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """One quota for pages, answers, streams, earlier addresses and assistants, over a socket and all at once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

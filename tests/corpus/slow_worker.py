@@ -1,7 +1,5 @@
 """The site's Celery application with an encoder that takes its time, so that a test can kill it in the middle."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """The desk's pages of concepts and collections, and the states of studies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Effects of findings, risk of bias, certainties, findings confirmed with their source, and questions they answer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Pages of the corpus: what they find and count, what they make of any address, and that nothing unpublished shows."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from typing import Any

@@ -1,7 +1,5 @@
 """Many studies changed in one act, and the act undone."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What has changed, as readers are told and in the feed. Drafts: tests/api/test_canaries.py."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import pytest

@@ -1,7 +1,5 @@
 """The compressed form of a model: a tiny random one, made here."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

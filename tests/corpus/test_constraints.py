@@ -1,7 +1,5 @@
 """Every constraint of the corpus has a test that breaks it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Changing the encoder at the desk: search stays on the old vectors until the new set is complete, and can go back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

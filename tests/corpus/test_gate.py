@@ -1,7 +1,5 @@
 """The text-quality gate before publishing: found, mended, waived, and the waiver that falls with the words."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The history of studies, passages and concepts: differences word by word, and the way back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Files that mean harm, are damaged, or too large: refused in words."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tracemalloc

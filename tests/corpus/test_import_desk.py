@@ -1,7 +1,5 @@
 """The desk's pages for bringing in, mending, merging and taking out."""
 
-from __future__ import annotations
-
 import asyncio
 import csv
 import io

@@ -1,7 +1,5 @@
 """Files on their way in: read, shown, chosen from, carried out; what each item would do and did."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

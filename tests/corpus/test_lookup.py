@@ -1,7 +1,5 @@
 """The look-up client against recorded replies of a server on this machine."""
 
-from __future__ import annotations
-
 import json
 import threading
 from dataclasses import replace

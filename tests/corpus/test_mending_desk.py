@@ -1,7 +1,5 @@
 """The desk's pages for mending broken text and merging twins, and what the gate stops in its forms."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

@@ -1,7 +1,5 @@
 """Takeaways, plain sentences, questions of studies and passages, unconfirmed findings, and word lists of the subject."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

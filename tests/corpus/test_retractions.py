@@ -1,7 +1,5 @@
 """Retraction lists: read from all the forms they come in, matched, and applied in one act."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Hand over, send back, publish by a second person, comments, and who may do what at the desk."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

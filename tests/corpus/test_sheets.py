@@ -1,7 +1,5 @@
 """Studies exported to a spreadsheet, mended there, and brought back cell by cell."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Characters of meaning survive every format: records are generated, encoded as exporters do, and read back."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

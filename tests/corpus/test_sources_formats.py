@@ -1,7 +1,5 @@
 """Every format that an import understands, on small samples of our own and on those of real exporters where they are."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

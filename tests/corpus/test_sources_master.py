@@ -1,7 +1,5 @@
 """The master CSV: alone, and beside study files."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The scores of studies against a question: both maxima of each kind of text, with what the best texts belong to."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The short texts of studies: in step with every write, embedded in the background, proven by `check_corpus`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Words of no concept: counted, offered at the desk, made aliases; and the picture of a concept's neighbours."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 from django.urls import reverse

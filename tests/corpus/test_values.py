@@ -1,7 +1,5 @@
 """How values of a record are read (mark-up, DOIs, names, notices), and what of it is taken, told and left out."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

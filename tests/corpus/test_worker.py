@@ -1,7 +1,5 @@
 """The tasks of indexing, and a real worker on the real queue, killed in the middle."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Collections of Zotero against recorded replies of a server on this machine."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

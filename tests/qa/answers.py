@@ -1,7 +1,5 @@
 """Answers with every field of the contract filled, stored as the pipeline would store them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

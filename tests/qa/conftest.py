@@ -1,7 +1,5 @@
 """A small corpus, published and indexed as a curator and the worker would leave it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

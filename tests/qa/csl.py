@@ -1,7 +1,5 @@
 """The part of CSL-JSON that files of sources use, as a closed JSON schema."""
 
-from __future__ import annotations
-
 from typing import Any
 
 NAME: dict[str, Any] = {

@@ -1,10 +1,8 @@
 """An answer's payload as the contract describes it, for tests of what shows it."""
 
-from __future__ import annotations
-
 import copy
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Self
 
 from qa_app.answers import asking, examples, overview
 from qa_app.answers.payload import with_added
@@ -121,7 +119,7 @@ class FakeAsking:
     def collection_choices(self) -> dict[str, Any]:
         return self.corpus_figures()
 
-    def install(self, monkeypatch: Any) -> FakeAsking:
+    def install(self, monkeypatch: Any) -> Self:
         for name in ("check", "ask", "find_answer", "corpus_figures", "collection_choices"):
             monkeypatch.setattr(asking, name, getattr(self, name))
         monkeypatch.setattr(examples, "shown", self.examples)

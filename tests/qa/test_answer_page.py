@@ -1,7 +1,5 @@
 """The answer page over real rows: studies side by side, by year, hard terms, feedback, asking again."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from typing import Any

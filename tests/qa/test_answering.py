@@ -1,7 +1,5 @@
 """From the pipeline to stored rows and to what clients see: every field, every quote, and who wrote."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

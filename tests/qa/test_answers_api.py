@@ -1,7 +1,5 @@
 """The answers of /api/v1/: sent twice and answered once, one's own, made again, judged, taken along."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

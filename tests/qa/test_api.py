@@ -1,7 +1,5 @@
 """/api/v1/answers: 201 and the same again by GET, and problem+json with what to do for everything else."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

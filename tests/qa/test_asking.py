@@ -1,7 +1,5 @@
 """Asking: what can be asked, what is stored, what becomes of it when the corpus changes; counts of the corpus."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The MCP server at /mcp over a socket, by the protocol's own client: the answers, keys and quotas of /api/v1/."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """`ask` and `evaluate` in the terminal."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Curators' pages: each number leads to its list, lists take few queries, nobody overwrites another's work."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The desk for questions: gaps by meaning, asked again; golden questions and their runs."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from pathlib import Path

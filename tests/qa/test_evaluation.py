@@ -1,7 +1,5 @@
 """Golden questions against the running system: read strictly, measured by kind, compared; and each measure by its definition."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

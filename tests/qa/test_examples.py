@@ -1,7 +1,5 @@
 """Examples on the Ask page are about the corpus that is there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Answers as files: other programs read them, withdrawn studies leave them, no title becomes markup or a formula."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

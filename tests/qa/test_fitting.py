@@ -1,7 +1,5 @@
 """Fitting the models of relevance, safety and support: labels, folds, held-out figures, thresholds, judges."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A follow-up keeps parent, mode, collection and subject; a browser lists its own questions and forgets them."""
 
-from __future__ import annotations
-
 from http.cookies import Morsel
 from typing import Any
 

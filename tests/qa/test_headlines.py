@@ -1,7 +1,5 @@
 """Headline, strength of evidence, missing parts and near questions: wherever an answer is shown."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from typing import Any

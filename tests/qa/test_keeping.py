@@ -1,7 +1,5 @@
 """What is kept of a question: drafts, evidence for its parts, gaps; and whether a kept answer can be made again."""
 
-from __future__ import annotations
-
 import json
 import threading
 import uuid

@@ -1,7 +1,5 @@
 """The addresses of earlier systems: their fields and their errors, with the content of /api/v1/."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

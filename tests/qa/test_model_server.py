@@ -1,7 +1,5 @@
 """Requests to a model's server: breaker, deadline, retries, dialects, and a day's spending."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

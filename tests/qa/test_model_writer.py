@@ -1,7 +1,5 @@
 """The language model as a writer: against a server that behaves as told, and its replies read as draft sentences."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Rows of answers: written once, packed without loss, under constraints of the database."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Any

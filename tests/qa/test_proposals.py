@@ -1,7 +1,5 @@
 """Readers' ratings, gaps and failed golden questions propose; a worker measures; a curator decides."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A bundle is checked by its own program, in a bare Python and without this project: it holds, and any change shows."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

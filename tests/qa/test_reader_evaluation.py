@@ -1,7 +1,5 @@
 """Labelled questions are read strictly and asked of the running code as the site asks them; nothing stays behind."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from pathlib import Path

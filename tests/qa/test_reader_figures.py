@@ -1,7 +1,5 @@
 """Figures of reader questions, worked out by hand on rows of a few words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

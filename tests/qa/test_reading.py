@@ -1,7 +1,5 @@
 """What pages make of a payload, and of two side by side."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

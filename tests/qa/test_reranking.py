@@ -1,7 +1,5 @@
 """Models that rank passages anew: a tiny CrossEncoder made here, and a server that is good, slow or broken."""
 
-from __future__ import annotations
-
 import json
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """A retraction happens at once: out of search and marked on every answer, for whoever reads meanwhile, too."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

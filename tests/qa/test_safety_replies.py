@@ -1,7 +1,5 @@
 """The fixed replies as rows: versions, review by a second person, and what a reader is shown."""
 
-from __future__ import annotations
-
 import importlib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

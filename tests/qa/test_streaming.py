@@ -1,7 +1,5 @@
 """Answers told while they are made: through the real ASGI application, on real threads and real connections."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

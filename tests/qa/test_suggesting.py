@@ -1,7 +1,5 @@
 """Questions offered to readers: while they type, and those of others that a curator approved."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What rests on a study is shown before it is withdrawn; answers that lost a source are listed and asked again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

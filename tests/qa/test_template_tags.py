@@ -1,7 +1,5 @@
 """Template tags and static files: unbroken figures, translated texts, addresses, and files as they are listed."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

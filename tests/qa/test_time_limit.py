@@ -1,7 +1,5 @@
 """An answer that takes longer than it may is given up, says so, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """Every text of the public pages has a translation, and a page is in one language but for words of the corpus."""
 
-from __future__ import annotations
-
 import gettext
 import json
 import re

@@ -1,7 +1,5 @@
 """The public pages: each view works, refuses a wrong method, a bad id and a missing one, and shows text as text."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of how it works: its numbers are the running ones, and it says what is missing."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields, replace
 from html import unescape

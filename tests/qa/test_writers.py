@@ -1,7 +1,5 @@
 """Who writes, as the site is set up: with the database and a model's server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from io import StringIO
