@@ -1,7 +1,5 @@
 """A client of the real ASGI application, in its event loop: it reads what is sent, and leaves when it likes."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """Rows for tests, as curation would leave them: searchable where published, waiting to be embedded."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Looks at the code without changing or running it: what `make check` ends in. Every step runs, whatever came before."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

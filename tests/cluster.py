@@ -4,8 +4,6 @@ The settings read the environment once, so it is prepared here: nothing of the m
 With pytest-xdist the controller starts the server, and the workers inherit the environment that names it.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -3,8 +3,6 @@
 The database comes from `tests/cluster.py`.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Stand-ins with the methods of the real thing: quick, deterministic, without a model."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

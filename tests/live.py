@@ -2,8 +2,6 @@
 pieces, and whoever leaves is noticed.
 """
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

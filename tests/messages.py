@@ -3,8 +3,6 @@
 No gettext tools are needed, neither here nor where the site runs: polib writes both the texts and what is compiled of them.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

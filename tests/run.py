@@ -5,8 +5,6 @@ with its own site and database, because Playwright's event loop and asyncio's do
 is another one each time, unless TEST_SEED is set: then a run can be repeated.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Run by `make check`. A rule that fails names the place, so that it can be mended there.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import statistics

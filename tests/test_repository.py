@@ -1,7 +1,5 @@
 """True things about the repository: what its files say of each other, and which settings stop the start."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The search of the log for secrets: it finds them, and what it finds fails the run."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ What tests use is noted as they use it: keys, passwords and questions. What is l
 process; when it ends, it is searched for them. One that is found fails the run. The report names the line, not the secret.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """axe, in a page that is watched."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from axe_playwright_python.base import AXE_SCRIPT

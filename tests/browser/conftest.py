@@ -4,8 +4,6 @@ Every page is watched: what a browser complains of (a broken content policy, a s
 the test that caused it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

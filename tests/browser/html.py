@@ -1,7 +1,5 @@
 """Check that a page is valid HTML, and for faults that neither a parser nor axe sees."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element

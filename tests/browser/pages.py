@@ -2,8 +2,6 @@
 screenshots all go through. A new page gets a line here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta

@@ -3,8 +3,6 @@
 The folder docs/screenshots holds a small WebP for each page, size and scheme: `answer.phone.dark.webp`.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import re

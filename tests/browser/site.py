@@ -1,7 +1,5 @@
 """The words of a browser test: ask, open a citation, make an answer to look at."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass
 from typing import Any

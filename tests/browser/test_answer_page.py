@@ -1,7 +1,5 @@
 """An answer in a browser: terms, marks, table, feedback, copies, paper, follow-ups, comparing, own questions."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

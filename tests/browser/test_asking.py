@@ -1,7 +1,5 @@
 """A reader asks, reads, and opens the words behind a sentence."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, Route, expect
 

@@ -1,7 +1,5 @@
 """The desk as a new curator meets it, from a file to a retraction. `SHOTS=docs/images/curating` keeps pictures."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

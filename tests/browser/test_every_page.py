@@ -1,7 +1,5 @@
 """Every page of `pages.py`: legible in both schemes, no wider than the screen, valid HTML; in German as in English."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -4,8 +4,6 @@ Many payloads stand on one page. Beside what a browser complains of (`conftest.W
 only a payload can have made.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path

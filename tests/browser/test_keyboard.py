@@ -1,7 +1,5 @@
 """All by keyboard alone, and for those who hear the page: where the focus is, that it is seen, what is told aloud."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect

@@ -1,7 +1,5 @@
 """Pages in a browser: widths, motion, citations, the corpus, the page of the API, a measured site."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """An answer while it is made, on the page: stages and sentences as they come, then its own page in the same place."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The question box under all kinds of hands and browsers, and the questions that it offers."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

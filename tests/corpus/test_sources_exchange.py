@@ -1,7 +1,5 @@
 """Studies out to other programs and back, duplicates, PDF."""
 
-from __future__ import annotations
-
 import csv
 import io
 import struct

@@ -1,7 +1,5 @@
 """Edited sentences: drawn the same from the same seed, edited as they say, and judged by what leaves."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from dataclasses import replace

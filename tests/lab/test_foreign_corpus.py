@@ -1,7 +1,5 @@
 """A corpus folder is asked its own questions in a database of its own."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from io import StringIO

@@ -1,7 +1,5 @@
 """Answer points and the blind sheet, over the running system."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

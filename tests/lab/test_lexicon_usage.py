@@ -1,7 +1,5 @@
 """Entries of the word lists that occur in no labelled question are found."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Retrieval on a benchmark folder: read strictly, measured in a database that is gone afterwards."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

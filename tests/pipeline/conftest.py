@@ -1,7 +1,5 @@
 """A few real studies in a database."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

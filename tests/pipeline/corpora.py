@@ -1,7 +1,5 @@
 """The starter corpus as values, a few of its studies in a folder of their own, and an encoder for them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tomllib

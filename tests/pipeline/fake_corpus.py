@@ -1,7 +1,5 @@
 """A corpus in memory behind the pipeline's port: the same BM25, no database, no encoder, safe for threads."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

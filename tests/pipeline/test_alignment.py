@@ -1,7 +1,5 @@
 """Alignment and support: what a source says stays; what differs in a figure, direction or group falls."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 

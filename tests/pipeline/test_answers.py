@@ -1,7 +1,5 @@
 """The whole engine on a few real studies in a real database: what must come, and what must never."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress

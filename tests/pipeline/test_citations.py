@@ -1,7 +1,5 @@
 """Citations and attributions: numbered by first appearance, naming who says it, absent from texts of others."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

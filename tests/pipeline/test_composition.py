@@ -1,7 +1,5 @@
 """Quotations that can be read alone, and answers composed of them: headline, summary, details."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """How a question ends: the part that nothing answers, what a refusal shows, hostile words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

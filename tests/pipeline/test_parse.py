@@ -1,7 +1,5 @@
 """A question is read once: the concepts and sources it names, whom it is about, what it keeps of the question before."""
 
-from __future__ import annotations
-
 import tomllib
 from collections import Counter
 from collections.abc import Mapping

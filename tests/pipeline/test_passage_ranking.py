@@ -1,7 +1,5 @@
 """The orders of the documents: each step does what it says and writes it down; a model may read and rank after it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

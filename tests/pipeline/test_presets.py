@@ -1,7 +1,5 @@
 """Each preset ranks passages in the order of its document, and the engine answers from those it keeps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

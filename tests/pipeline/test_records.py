@@ -1,7 +1,5 @@
 """Records without impossible states, what clients read of a question, and policies by name and figure."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Retrieval and relevance: one order of passages, fitted models, missing parts, the confidence shown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions that no study answers: those with a fixed, careful reply, and those about the corpus itself."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The same question gives the same figures to the last bit, whatever order a process keeps its sets of words in."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

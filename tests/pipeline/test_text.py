@@ -1,7 +1,5 @@
 """Words, stems and phrases: whole words only, offsets that hold, and nothing that a text can break."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Findings of the cited studies: who agrees, how strong the evidence is, and when a headline says yes or no."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

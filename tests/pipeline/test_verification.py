@@ -1,7 +1,5 @@
 """Verification: whole sentences of a cited passage stay, word for word; everything else falls and says why."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Writers one after another until one holds; watchers see what stays and how long stages take."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

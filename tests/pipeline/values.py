@@ -1,7 +1,5 @@
 """Frozen values for tests of the engine's stages, with words of the field."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 `--scripted-replies 2000` runs as many as the acceptance asks for; 80 without it.
 """
 
-from __future__ import annotations
-
 import base64
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Folders and servers for the tests of the runtime."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The bootstrap, without installing anything: what it decides, and what it says."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

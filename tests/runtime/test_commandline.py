@@ -1,7 +1,5 @@
 """`manage.py` as people meet it: settings that cannot be read, servers out of reach, full disks."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """How the server calls the site."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

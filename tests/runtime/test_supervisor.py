@@ -1,7 +1,5 @@
 """The supervisor, with small Python programs for children. It runs in a process of its own, as it does in life."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The parts of `manage.py up`: what it refuses, what it announces, what it makes on the way."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import socket

@@ -1,7 +1,5 @@
 """Writes docs/behaviour.md from the table: `python -m tests.spec.render`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.spec.table import CASES, Case, Given

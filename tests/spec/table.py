@@ -1,7 +1,5 @@
 """What the site does, as a table: a few passages, a question, and what a reader gets. Read it as docs/behaviour.md."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 

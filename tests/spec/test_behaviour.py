@@ -1,7 +1,5 @@
 """The table, run against the real database; and the page that is made from it."""
 
-from __future__ import annotations
-
 import pytest
 
 from corpus_app import embedding, indexing
