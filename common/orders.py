@@ -7,6 +7,7 @@ words are features of their own. `manage.py calibrate orders` fits the weights.
 from __future__ import annotations
 
 import base64
+import html
 import json
 import math
 import re
@@ -25,6 +26,7 @@ SHARED = "any"
 """The table of words that serve every language."""
 ORDERS = frozenset({"tell", "compose", "explain", "convert", "add", "ignore", "reveal", "pretend", "praise", "visit"})
 ADDRESSED = frozenset({"you", "machine", "prompt", "chat", "speaker", "code", "alphabets"})
+_ORDINARY = frozenset({"report", "now", "prior", "work", "not", "when"})  # concepts that prose is full of
 _JOINTS = frozenset({"common", "also"})
 _BEFORE_ORDERS = frozenset({"also", "please", "now", "not"})
 _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
@@ -33,6 +35,7 @@ _CLAUSE_END = re.compile(r"[,;:.!?¿¡(\[{<>|#*–—“«„「『]|(?:^|\s)[\"
 _UNSPACED = re.compile("[\u0590-\u07bf\u0900-\u0dff\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff]")
 """Scripts whose words take prefixes or stand without blanks, after decomposition."""
 _LETTERS = str.maketrans({"ı": "i", "ł": "l", "ø": "o", "æ": "ae", "đ": "d", "œ": "oe"})
+_STEM = 5  # letters by which words of texts are compared
 _DIGITS = str.maketrans("013457", "oieast")  # that pass for letters
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _MARKS = {
@@ -47,7 +50,8 @@ _MARKS = {
         re.IGNORECASE,
     ),
     "code": re.compile(
-        r"<(?:script|img|iframe|svg|div|a)\b|;\s?--|\bon\w+\W{0,3}=|\b(?:alert|eval|exec)\W?\(|\bdata:text/",
+        r"<(?:script|img|iframe|svg|div|a)\b|\bon\w+\W{0,3}=|\b(?:alert|eval|exec)\W?\(|\bdata:text/"
+        r"|;\s?\w*\s?--|['\"]\s?--\W*$|\b(\d+)=\1\b",  # of a database: a comment, a condition always true
         re.IGNORECASE,
     ),
     "address": re.compile(r"\w@\w"),
@@ -87,9 +91,9 @@ class OrderModel:
     intercept: float
     weights: Mapping[str, float]
     threshold: float
-    """Not to be quoted or sent to a model, which costs little."""
+    """Not to be quoted, sent to a model, or published among sentences that it shares no word with."""
     blocking_threshold: float
-    """Not to be published before a person decides."""
+    """Not to be published before a person decides, whatever it stands among."""
 
     def chance(self, found: Collection[str]) -> float:
         """Return the chance, 0 to 1, that a sentence with these features gives an order to a machine; 0 without any."""
@@ -99,16 +103,18 @@ class OrderModel:
         return 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
 
 
-def gives_orders(sentence: str, *, blocks: bool = False) -> bool:
+def gives_orders(sentence: str, *, among: str = "") -> bool:
     """Tell whether a sentence, or a mark-up within it, gives an order to a machine instead of reporting something.
 
-    With `blocks`, only if it is sure enough to stop a publication.
+    Where it shares words with the text that it stands among, it probably belongs there, and must be surer.
     """
-    least = model().blocking_threshold if blocks else model().threshold
     if _MARKS["alphabets"].search(visible(sentence)):
         return True  # a word of two alphabets passes for another one
     marks = (word for word in sentence.split() if word[0] in "<[")  # no full stop parts them from the sentence after
-    return any(model().chance(features(part)) >= least for part in (sentence, *marks))
+    chance = max(model().chance(features(part)) for part in (sentence, *marks))
+    if chance >= model().threshold and _own_words(sentence) & _own_words(among):
+        return chance >= model().blocking_threshold
+    return chance >= model().threshold
 
 
 @cache  # read once a process
@@ -127,12 +133,15 @@ def visible(text: str) -> str:
 
 
 def features(sentence: str) -> frozenset[str]:
-    """Return the names of a sentence's features; none where it neither begins an order nor addresses a machine."""
-    shown = _BASE64.sub(_decoded, visible(sentence))
+    """Return the names of a sentence's features; none where it neither orders, nor addresses, nor names two concepts.
+
+    One concept is enough where no word of findings stands beside it.
+    """
+    shown = _BASE64.sub(_decoded, html.unescape(visible(sentence)))
     found, begun, opening, language = _concepts(shown)
     found |= {name for name in _ADDRESSING_MARKS if _MARKS[name].search(shown)}
     orders, addressed = begun & ORDERS, found & ADDRESSED
-    if not orders and not addressed:
+    if not orders and not addressed and len(found - _ORDINARY) < (2 if "report" in found else 1):
         return frozenset()
     found |= {name for name, pattern in _MARKS.items() if pattern.search(shown)}
     found |= {opening} | ({"order"} if orders else set()) | ({"addressed"} if addressed else set())
@@ -224,6 +233,11 @@ def _words(folded: str, lexicon: OrderLexicon) -> Iterator[tuple[int, str, str]]
         for rest, language, concept in lexicon.phrases.get(word, ()):
             if all(map(_matches, words[at + 1 : at + 1 + len(rest)], rest)) and len(words) > at + len(rest):
                 yield at, language, concept
+
+
+def _own_words(text: str) -> set[str]:
+    """Return the beginnings of a text's longer words, without those that the lexicon names: what it is about."""
+    return {word[:_STEM] for word in _WORD.findall(_fold(text)) if len(word) >= _STEM and not _word_hits(word)}
 
 
 @lru_cache(10_000)  # a text repeats its words: half of the time of a sentence

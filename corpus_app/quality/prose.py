@@ -56,5 +56,5 @@ def references(text: str) -> Iterator[Finding]:
 def instructions(text: str) -> Iterator[Finding]:
     """Yield sentences that give orders to a machine; a curator decides whether they belong to the study."""
     for start, end in split_sentences(text):
-        if gives_orders(text[start:end], blocks=True):
+        if gives_orders(text[start:end], among=text[:start] + text[end:]):
             yield Finding(start, end, Kind.INSTRUCTION, text[start:end], None)

