@@ -920,6 +920,24 @@ class ZoteroLibrary(models.Model):
         return self.library
 
 
+class SavedFilter(models.Model):
+    """A filter of the list of studies under a name, for one curator or for the whole desk."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=80)
+    query = models.CharField(
+        "filter", max_length=2_000, help_text="What stands after the question mark in the address of the list."
+    )
+    is_shared = models.BooleanField("shared with the desk", default=False)
+
+    class Meta:
+        ordering = ["name", "pk"]
+        default_permissions = ()  # whoever may see studies has filters of their own
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class BulkEdit(Job):
     """One act on many studies: chosen, previewed, confirmed, carried out in the background, undone in one act."""
 
