@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.text import capfirst
 
 from corpus_app.curation import gate
+from corpus_app.desk import queue
 from corpus_app.desk.index_state import FAILED, WAITING, in_state
 from corpus_app.models import Collection, Finding, ImportJob, Passage, Study
 from corpus_app.records import NEEDED, NOTHING, Design, Figure, Notice, Panel, Status
@@ -35,7 +36,7 @@ def panels(by: User) -> Iterator[Panel]:
     if not by.has_perm("corpus_app.view_study"):
         return
     yield Panel("Studies", tuple(_by_status()))
-    yield Panel(NEEDED, tuple(_open_work()), empty=NOTHING, is_work=True)
+    yield Panel(NEEDED, (_own_queue(by), *_open_work()), empty=NOTHING, is_work=True)
     yield Panel("Collections", tuple(_by_collection()), as_bars=True)
     yield Panel("Designs", tuple(_by("design", dict.fromkeys(Design))), as_bars=True)
     yield Panel("Years", tuple(_by_year()), as_bars=True)
@@ -49,6 +50,10 @@ def _by_status() -> Iterator[Figure]:
     counts = dict(Study.objects.order_by().values_list("status").annotate(n=Count("pk")))
     for status, label in STATUS_LABELS.items():
         yield Figure(label, counts.get(status.value, 0), studies(status__exact=status.value))
+
+
+def _own_queue(by: User) -> Figure:
+    return Figure("My queue", queue.own_queue(by).count(), studies(queue=queue.MINE))
 
 
 def _open_work() -> Iterator[Figure]:

@@ -226,6 +226,8 @@ class FindingAdmin(HistoryMixin):
                 form.add_error(None, reason)
             return None
         messages.success(request, f"Confirmed: {finding}. Answers may count and quote it once its study is published.")
+        if request.GET.get("back") == "study":
+            return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=[finding.study_id]))
         return HttpResponseRedirect(f"{reverse('admin:corpus_app_finding_changelist')}?is_unconfirmed__exact=1")
 
 

@@ -15,7 +15,7 @@ from django.utils.html import format_html
 from common.desk import SeenField
 from corpus_app import curation, hooks
 from corpus_app.curation import gate, history
-from corpus_app.desk import encoder, text_quality
+from corpus_app.desk import beside, encoder, text_quality
 from corpus_app.desk.base import QuestionsForm, correct_posted_texts, curator
 from corpus_app.desk.history import HistoryMixin
 from corpus_app.desk.index_state import FAILED, INDEXED, WAITING, in_state, state_label, with_index_state
@@ -71,6 +71,17 @@ class PassageForm(QuestionsForm):
         if stored and cleaned.get("seen") != _fingerprint(stored):
             self.add_error(None, str(curation.EditConflict("this passage")))
         return cleaned
+
+
+def _beside(passage: Passage) -> dict[str, Any]:
+    """Return the template context of the source beside a passage, and of its neighbours."""
+    others = passage.study.passages.order_by("position").values_list("pk", flat=True)
+    return {
+        "beside": beside.find_source(passage),
+        "source_links": beside.source_links(passage.study),
+        "passage_before": others.filter(position__lt=passage.position).last(),
+        "passage_after": others.filter(position__gt=passage.position).first(),
+    }
 
 
 def _fingerprint(passage: Passage) -> str:
@@ -148,6 +159,7 @@ class PassageAdmin(HistoryMixin):
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         if passage := context.get("original"):
             context["impacts"] = hooks.impacts([passage.study.study_id], [passage.pk])
+            context |= _beside(passage)
             context |= text_quality.context(request, [passage], back="passage")
         return super().render_change_form(request, context, *args, **options)
 

@@ -176,6 +176,7 @@ def confirm_or_apply(
         if change in HIDING_CHANGES and affected
         else None,
         "form": form,
+        "back": _address_of(studies),
     }
     return TemplateResponse(request, "admin/corpus_app/study/change_state.html", context)
 
@@ -237,9 +238,14 @@ def _apply(
     messages.success(request, f"{_DONE[change.verb]}: {', '.join(done) or 'nothing, it was so already'}.")
     if change in HIDING_CHANGES and done and form.cleaned_data.get("notice") != Notice.NONE.value:
         show_impacts(request, done)
-    if len(affected) == 1:
-        return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=[affected[0].pk]))
-    return HttpResponseRedirect(reverse("admin:corpus_app_study_changelist"))
+    return HttpResponseRedirect(_address_of(affected))
+
+
+def _address_of(studies: Sequence[Study]) -> str:
+    """Return the page of the only study, else the list."""
+    if len(studies) == 1:
+        return reverse("admin:corpus_app_study_change", args=[studies[0].pk])
+    return reverse("admin:corpus_app_study_changelist")
 
 
 def show_impacts(request: HttpRequest, studies: Sequence[str]) -> None:

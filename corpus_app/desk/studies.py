@@ -19,7 +19,20 @@ from common.desk import SeenField
 from corpus_app import curation, hooks
 from corpus_app.curation import history
 from corpus_app.curation.merging import order_by_loss
-from corpus_app.desk import bulk, comments, encoder, exports, merging, proposed_words, retractions, state, text_quality
+from corpus_app.desk import (
+    bulk,
+    comments,
+    encoder,
+    exports,
+    merging,
+    proposed_words,
+    queue,
+    retractions,
+    saved_filters,
+    standing,
+    state,
+    text_quality,
+)
 from corpus_app.desk.base import (
     InlineFormSet,
     LabelledTabularInline,
@@ -160,6 +173,7 @@ class PassageInline(StackedInline):
     model = Passage
     form = PassageInlineForm
     formset = PassageFormSet
+    template = "admin/corpus_app/study/passages.html"
     fields = (("order", "section", "kind", "page"), "text", "asked_as", "is_indexed")
     readonly_fields = ("is_indexed",)
     ordering = ("position",)
@@ -209,11 +223,14 @@ class DesignFilter(WordsFilter):
 @admin.register(Study)
 class StudyAdmin(HistoryMixin):
     form = StudyForm
-    list_display = ("study_id", "title", "state", "indexed", "year", "kind")
+    list_display = ("study_id", "title", "state", "work", "indexed", "year", "kind")
     list_display_links = ("study_id", "title")
     list_filter = (
+        queue.QueueFilter,
         "status",
+        queue.TextFilter,
         WordsToWriteFilter,
+        queue.LabelFilter,
         "notice",
         "collection",
         ("design", DesignFilter),
@@ -222,7 +239,7 @@ class StudyAdmin(HistoryMixin):
         bulk.ImportFilter,
         bulk.BulkEditFilter,
     )
-    list_select_related = ("collection",)
+    list_select_related = ("collection", "assignee")
     search_fields = ("study_id", "title", "authors_in_a_line", "doi", "journal")
     search_help_text = "Words of the title, an author, the journal, a DOI or a study’s id."
     ordering = ("study_id",)
@@ -293,6 +310,12 @@ class StudyAdmin(HistoryMixin):
         failed = f", {study.n_failed} failed" if study.n_failed else ""
         return f"{study.n_indexed} of {study.n_passages}{failed}"
 
+    @admin.display(description="who, labels", ordering="assignee__username")
+    def work(self, study: Study) -> str | None:
+        """Return the curator who works on it and its labels; None where it has neither."""
+        assignee = [study.assignee.get_username()] if study.assignee else []
+        return ", ".join([*assignee, *study.labels]) or None
+
     def view_on_site(self, obj: Study) -> str | None:
         return obj.get_absolute_url() if obj.status == Status.PUBLISHED else None
 
@@ -328,6 +351,8 @@ class StudyAdmin(HistoryMixin):
             "may_import": request.user.has_perm("corpus_app.add_importjob"),
             "may_merge": merging.may_merge(request),
             "may_embed": self.has_embed_permission(request),
+            "present_filter": queue.remember_filter(request),
+            "saved_filters": list(saved_filters.visible_to(request)),
         }
         page: HttpResponse = super().changelist_view(request, extra_context={**(extra_context or {}), **may})
         return page
@@ -368,7 +393,17 @@ class StudyAdmin(HistoryMixin):
             "<path:object_id>/quality/", self.admin_site.admin_view(self.quality), name="corpus_app_study_quality"
         )
         vectors = path("encoder/", self.admin_site.admin_view(self.encoder), name="corpus_app_encoder")
-        return [address, talk, lists, out, twins, one, text, vectors, *super().get_urls()]
+        given = path(
+            "<path:object_id>/assign/", self.admin_site.admin_view(self.assign), name="corpus_app_study_assign"
+        )
+        after = path("<path:object_id>/next/", self.admin_site.admin_view(self.next), name="corpus_app_study_next")
+        return [address, talk, lists, out, twins, one, text, vectors, given, after, *super().get_urls()]
+
+    def assign(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return queue.assign(self, request, object_id)
+
+    def next(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._catch_unanswerable_query(request, lambda: queue.next_study(self, request, object_id))
 
     def export(self, request: HttpRequest) -> HttpResponseBase:
         return exports.export(self, request)
@@ -455,8 +490,16 @@ class StudyAdmin(HistoryMixin):
         if original := context.get("original"):
             context["n_comments"] = original.comments.count()
             context["impacts"] = hooks.impacts([original.study_id])
-            context["quality_unwritten"] = list(text_quality.find_unwritten(original))
-            context |= text_quality.context(request, _passages_shown(context, original), back="study")
+            context["quality_unwritten"] = list(standing.find_unwritten(original))
+            passages = _passages_shown(context, original)
+            context |= text_quality.context(request, passages, back="study")
+            found = context["quality_shown"]
+            context["blocking_passages"] = {row.passage for row in found if row.checked.is_open}
+            context["obstacles"] = list(standing.find_obstacles(original, passages, found, curator(request)))
+            context["parts"] = list(standing.parts_of_page(passages))
+            context["list_address"] = queue.list_address(request)
+            assignee = original.assignee.get_username() if original.assignee else ""
+            context["assignee_form"] = queue.AssigneeForm(initial={"assignee": assignee})
         return super().render_change_form(request, context, *args, **options)
 
 

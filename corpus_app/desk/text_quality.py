@@ -47,20 +47,6 @@ def context(request: HttpRequest, passages: Sequence[Passage], *, back: str) -> 
     }
 
 
-def find_unwritten(study: Study) -> Iterator[str]:
-    """Yield what the study lacks of the words by which readers find and understand it."""
-    rows = list(study.findings.order_by("position").values_list("plain", "asked_as", "is_unconfirmed"))
-    if not study.takeaway:
-        yield "It has no takeaway: say what the study as a whole tells a reader."
-    if missing := [str(n) for n, (plain, *_) in enumerate(rows, start=1) if not plain]:
-        yield f"No plain sentence: finding {', '.join(missing)}."
-    has_questions = study.asked_as or any(asked for _, asked, _ in rows)
-    if not has_questions and not study.passages.exclude(asked_as="").exists():
-        yield "It has no curated question: write how readers ask for what it answers."
-    if doubted := [str(n) for n, (*_, is_unconfirmed) in enumerate(rows, start=1) if is_unconfirmed]:
-        yield f"Unconfirmed: finding {', '.join(doubted)}. Choose the source of each."
-
-
 def _shown(passages: Sequence[Passage]) -> Iterator[ShownFinding]:
     found = gate.findings_of_loaded(passages)
     for passage in sorted(passages, key=lambda passage: passage.position):
@@ -83,10 +69,12 @@ def apply_verb(model_admin: admin.ModelAdmin[Study], request: HttpRequest, objec
     except EXPECTED_ERRORS as error:
         for reason in error_messages(error):
             messages.error(request, reason)
-    key = request.POST.get("passage", "")
+    key, place = request.POST.get("passage", ""), request.POST.get("place", "")
+    address = reverse("admin:corpus_app_study_change", args=[study.pk])
     if request.POST.get("back") == "passage" and key.isdecimal():
-        return HttpResponseRedirect(reverse("admin:corpus_app_passage_change", args=[key]))
-    return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=[study.pk]))
+        address = reverse("admin:corpus_app_passage_change", args=[key])
+    next_finding = f"#text-{place}" if place.isdecimal() else ""  # the one after it has moved up
+    return HttpResponseRedirect(address + next_finding)
 
 
 def _apply(request: HttpRequest, study: Study, verb: str) -> str:
