@@ -512,6 +512,8 @@ DESK: dict[str, Place] = {
     "duplicates": _desk("corpus_app_study_duplicates", holding=_twins),
     "merge": _desk("corpus_app_study_merge", query="?keep=S018&other=S007"),
     "encoder": _desk("corpus_app_encoder"),
+    "saved filters": _desk("corpus_app_savedfilter_changelist"),
+    "filter to save": _desk("corpus_app_savedfilter_add", query="?query=queue%3Dmine"),
     "imports": _desk("corpus_app_importjob_changelist", holding=_read_import),
     "bring in": _desk("corpus_app_importjob_add"),
     "bulk edits": _desk("corpus_app_bulkedit_changelist", holding=lambda: _bulk_edit("done")),

@@ -1,6 +1,7 @@
 """The desk as a new curator meets it, from a file to a retraction. `SHOTS=docs/images/curating` keeps pictures."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from corpus_app.roles import CURATORS, REVIEWERS
 from tests.browser.accessible import assert_accessible
 from tests.browser.conftest import Watch
 from tests.browser.site import Site
-from tests.builders import make_curator
+from tests.builders import make_curator, make_study
 
 RIS = """TY  - JOUR
 TI  - Foam rolling and sleep in trained rowers: a cohort study
@@ -186,3 +187,57 @@ def test_from_a_file_to_a_retraction(
     shoot(page, "banner")
     site.ask(page, QUESTION)
     expect(page.get_by_text("1.8 percent")).to_have_count(0)
+
+
+def press(page: Page, keys: str, *, goes_on: bool = False) -> None:
+    """Press keys one after the other; the last one leads to another page if `goes_on`."""
+    page.locator("#keys summary").wait_for()
+    page.keyboard.type(keys[:-1])
+    if not goes_on:
+        return page.keyboard.press(keys[-1])
+    with page.expect_navigation():
+        page.keyboard.press(keys[-1])
+
+
+def test_drafts_are_mended_and_handed_over_by_keyboard_alone(
+    site: Site, people: None, page: Page, watch: Watch, shoot: Shoot
+) -> None:
+    ada = User.objects.get(username="ada")
+    text = "Rowers who used a foam roller on most evenings slept twelve minutes longer (P B 0.05) than the others."
+    studies = [
+        make_study(
+            doi=f"10.1000/rowing.{n}",
+            status="draft",
+            assignee=ada,
+            takeaway="T.",
+            texts=[f"{text} {n}" for n in range(n)],
+        )
+        for n in (1, 2, 49)
+    ]
+    log_in(page, site, "ada")
+    page.goto(f"{site.url}/admin/")
+    page.get_by_role("link", name="My queue").click()
+    press(page, "j")
+    shoot(page, "queue")
+    assert_accessible(page, watch)  # of no page in `pages.py`
+    press(page, "o", goes_on=True)
+    for study in studies:
+        expect(page).to_have_url(re.compile(f"/{study.pk}/change/"))
+        if len(study.passages.all()) == 49:
+            shoot(page, "study")
+            assert_accessible(page, watch)  # of no page in `pages.py`
+            press(page, "f49 passage")
+            expect(page.locator("#passages-group .has_original:visible")).to_have_count(1)
+            page.keyboard.press("Escape")
+        press(page, "ba", goes_on=True)
+        expect(page.locator(".messagelist .success")).to_contain_text("Corrected in passage 1")
+        press(page, "wDoes foam rolling help rowers sleep?rp")
+        page.keyboard.press("Escape")
+        press(page, "s", goes_on=True)
+        expect(page.locator("#id_asked_as")).to_have_value("Does foam rolling help rowers sleep?rp")
+        press(page, "r", goes_on=True)
+        page.keyboard.press("Enter")
+        expect(page.locator(".messagelist .success")).to_contain_text("Handed over")
+        press(page, "n", goes_on=True)
+    expect(page.get_by_text("No study comes after")).to_be_visible()
+    assert Study.objects.filter(pk__in=[study.pk for study in studies], status="in_review").count() == len(studies)

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from corpus_app import curation, indexing
 from corpus_app.models import (
@@ -12,8 +13,11 @@ from corpus_app.models import (
     CorpusEvent,
     CorpusVersion,
     Finding,
+    ImportItem,
+    ImportJob,
     Passage,
     PassageTerm,
+    SavedFilter,
     Study,
 )
 from tests.builders import make_collection, make_concept, make_curator, make_finding, make_study, make_superuser
@@ -123,19 +127,23 @@ def test_many_rows_need_no_more_queries(client: Client, curator: User, django_as
         make_study(texts=("One.", "Two."))
 
     for url, most in (
-        (address("study_changelist"), 12),
+        (address("study_changelist"), 13),
         (address("passage_changelist"), 9),
-        (address("study_change", study.pk), 16),
+        (address("study_change", study.pk), 18),
     ):
         with django_assert_max_num_queries(most):
             assert client.get(url).status_code == 200
 
 
 def test_studies_are_found_by_words_and_filters(client: Client, curator: User) -> None:
-    make_study(study_id="C1", title="Creatine and strength", authors=["Ærlig Ø"], year=1999, notice="corrected")
     make_study(
-        study_id="C2", doi="10.1000/c2", status="draft", collection=make_collection("nutrition"), design="thesis"
-    )
+        study_id="C1", title="Creatine and strength", authors=["Ærlig Ø"], year=1999, notice="corrected",
+        assignee=curator,
+    )  # fmt: skip
+    make_study(
+        study_id="C2", doi="10.1000/c2", status="draft", collection=make_collection("nutrition"), design="thesis",
+        labels=["to check"],
+    )  # fmt: skip
 
     for field, value, found in (
         ("q", "creatine", "C1"),
@@ -146,9 +154,51 @@ def test_studies_are_found_by_words_and_filters(client: Client, curator: User) -
         ("collection__slug__exact", "nutrition", "C2"),
         ("design__exact", "thesis", "C2"),
         ("year", "1999", "C1"),
+        ("queue", "me", "C1"),
+        ("queue", "nobody", "C2"),
+        ("label", "to check", "C2"),
     ):
         rows = client.get(address("study_changelist"), {field: value}).context["cl"].result_list
         assert [study.study_id for study in rows] == [found], field
+
+
+def test_a_queue_leads_from_study_to_study_and_a_filter_is_kept(client: Client, curator: User) -> None:
+    first, second, third = (make_study(status="draft") for _ in range(3))
+    for study in (first, second):
+        client.post(address("study_assign", study.pk), {"assignee": curator.get_username()})
+    lists = address("study_changelist")
+
+    def next_of(study: Study) -> str:
+        return client.get(address("study_next", study.pk)).headers["Location"]
+
+    assert next_of(first) == address("study_change", second.pk)
+    assert next_of(second) == f"{lists}?queue=mine"
+    client.get(lists, {"queue": "nobody", "p": "1"})
+    assert next_of(first) == address("study_change", third.pk), "the list that was filtered last"
+    client.get(lists, {"year": "x", "q": "%00"})
+    assert next_of(first).startswith(lists)
+
+    saved = {"name": "Free", "query": "queue=nobody", "is_shared": "on"}
+    assert client.post(address("savedfilter_add"), saved).headers["Location"] == f"{lists}?queue=nobody"
+    client.force_login(make_curator("other"))
+    theirs = SavedFilter.objects.get()
+    assert ">Free<" in client.get(lists).content.decode()
+    assert client.post(address("savedfilter_delete", theirs.pk), {"post": "yes"}).status_code == 403
+
+
+def test_a_passage_stands_beside_its_source(client: Client, curator: User) -> None:
+    study = make_study(texts=("Creatine raised strength by 8 percent in trained rowers.",))
+    job = ImportJob.objects.create(
+        file_name="a.xml", content=b"x", content_hash="0", asked_by=curator, asked_at=timezone.now(), status="done"
+    )
+    draft = {"passages": [{"text": "Creatine raised strength by 6 percent in trained rowers."}]}
+    ImportItem.objects.create(
+        job=job, position=0, kind="study", study_key=study.study_id, draft=draft, effect="new", outcome="created"
+    )
+
+    page = client.get(address("passage_change", study.passages.get().pk)).content.decode()
+
+    assert "<del>6</del><ins>8</ins>" in page
 
 
 def test_lists_say_what_is_indexed(client: Client, curator: User, encoder: WordHashEncoder) -> None:

@@ -197,7 +197,7 @@ def test_studies_without_plain_words_or_questions_are_listed(client: Client, cur
         listed = client.get(f"{address('study_changelist')}?words={words}").context["cl"].result_list
         assert [study.study_id for study in listed] == ["BARE"]
     page = client.get(address("study_change", bare.pk)).content.decode()
-    assert "No plain sentence: finding 1." in page
+    assert "Finding 1 has no plain sentence." in page
     assert "It has no curated question" in page
     assert "Words still to write" not in client.get(address("study_change", whole.pk)).content.decode()
 
