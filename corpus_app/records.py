@@ -90,6 +90,22 @@ class Wanted(StrEnum):
     """A change is neither good nor bad in itself, or no curator has decided."""
 
 
+class ConceptRole(StrEnum):
+    """The part that a concept plays in a question."""
+
+    THING = "thing"
+    """A thing that is done, given or used: an intervention, a product, a method."""
+    PARAMETER = "parameter"
+    """A setting of a thing, such as its amount, length or frequency."""
+    OUTCOME = "outcome"
+    MEASURE = "measure"
+    """A way to measure an outcome."""
+    CONDITION = "condition"
+    GROUP = "group"
+    """People, or whatever else is studied."""
+    NONE = "none"
+
+
 class Status(StrEnum):
     DRAFT = "draft"
     IN_REVIEW = "in_review"
@@ -342,6 +358,7 @@ class Concept:
     rarity: float = 0.0
     """Inverse document frequency among published studies: a concept of few studies is more informative."""
     wanted: Wanted = Wanted.NEITHER
+    role: ConceptRole = ConceptRole.THING
     is_studied: bool = True
     """Whether a searchable study names it, or a published study supports a relation of it.
 

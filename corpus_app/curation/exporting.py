@@ -34,7 +34,6 @@ from corpus_app.records import (
 )
 from corpus_app.sources import (
     CONCEPTS,
-    LEXICON,
     MASTER,
     STUDIES,
     CertaintyDraft,
@@ -45,6 +44,7 @@ from corpus_app.sources import (
     StudyDraft,
     Vocabulary,
     concepts_json,
+    lexicon_path,
     master_csv,
     study_json,
     to_sheet,
@@ -75,7 +75,7 @@ def corpus_files(
 ) -> dict[str, bytes]:
     """Return the content of every file of the folder by its relative path."""
     files = {f"{STUDIES}/{study.study_id}.json": study_json(study) for study in studies}
-    files |= {f"{LEXICON}/{name}.toml": content.encode() for name, content in lexica.items()}
+    files |= {lexicon_path(name): content.encode() for name, content in lexica.items()}
     return files | {MASTER: master_csv(studies), CONCEPTS: concepts_json(vocabulary)}
 
 

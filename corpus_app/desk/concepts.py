@@ -10,6 +10,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
+from corpus_app import search
 from corpus_app.desk import graph
 from corpus_app.desk.base import (
     CleanTextForm,
@@ -115,7 +116,7 @@ class ConceptForm(SeenForm):
         field: Any = self.fields.get("kind")
         if field is None:
             return
-        kinds = {kind: kind_label(kind) for kind in CONCEPT_KINDS}
+        kinds = {kind: kind_label(kind) for kind in (*CONCEPT_KINDS, *search.site().concept_kinds)}
         if current := self.instance.kind:
             kinds[current] = kind_label(current)
         field.choices = [("", "Choose a kind"), *sorted(kinds.items(), key=lambda kind: kind[1])]

@@ -23,7 +23,7 @@ from corpus_app.public import changes
 from corpus_app.public.changes import Change
 from corpus_app.public.published import PublishedStudy, published_studies
 from corpus_app.public.selection import FACETS, Selection
-from corpus_app.records import Status
+from corpus_app.records import ConceptRole, Status
 
 PAGE_SIZE = 20
 MOST_WORDS = 12  # of a search; further words are ignored
@@ -31,7 +31,6 @@ MOST_HITS = 1_000  # passages that are ranked
 EXCERPT = "StartSel=\x02, StopSel=\x03, MaxWords=34, MinWords=20, MaxFragments=1"
 
 NOT_STATED = frozenset({"not_reported", "not_applicable", "none"})
-OUTCOME = "outcome"  # the kind of concepts that the topic facet offers
 
 
 def known_values() -> Mapping[str, frozenset[str]]:
@@ -56,9 +55,11 @@ def facet_names() -> Mapping[str, Mapping[str, str]]:
 
 
 def offered_values() -> Mapping[str, frozenset[str]]:
-    """Return the values of each facet that the page offers: no "not reported", and only outcomes as topics."""
-    outcomes = frozenset(key for key, topic in topics().items() if topic.concept.kind == OUTCOME)
-    return {facet: values - NOT_STATED for facet, values in known_values().items()} | {"topic": outcomes}
+    """Return the values of each facet that the page offers: no "not reported", and as topics the outcomes, if any."""
+    found = topics()
+    outcomes = frozenset(key for key, topic in found.items() if topic.concept.role is ConceptRole.OUTCOME)
+    offered = {"topic": outcomes or frozenset(found)}
+    return {facet: values - NOT_STATED for facet, values in known_values().items()} | offered
 
 
 # --- Browse and search ------------------------------------------------------------------------------------------------

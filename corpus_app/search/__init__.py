@@ -13,6 +13,7 @@ from corpus_app.search.catalogue import (
     corpus_figures,
     is_word,
     lexicons,
+    site,
     topic_ids,
     vocabulary,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "published_studies",
     "references",
     "score_studies",
+    "site",
     "snapshot",
     "spreadsheet",
     "statement_pipeline",

@@ -16,6 +16,8 @@ from django.db.models import Count, OuterRef, Q
 from corpus_app import models, quality, records
 from corpus_app.search import word_counts
 from corpus_app.search.versions import corpus_version, once_per_version
+from corpus_app.site import Site
+from corpus_app.sources import site_of
 
 
 def collections() -> tuple[records.Collection, ...]:
@@ -75,6 +77,15 @@ def _read_collections() -> tuple[records.Collection, ...]:
     )
 
 
+def site() -> Site:
+    """Return the settings that the corpus declares of its site."""
+    return once_per_version(_read_site)
+
+
+def _read_site() -> Site:
+    return site_of(lexicons().get("site", {}))
+
+
 def _read_lexicons() -> Mapping[str, Mapping[str, Any]]:
     rows = models.CorpusLexicon.objects.values_list("name", "content")
     return MappingProxyType({name: tomllib.loads(content) for name, content in rows})
@@ -101,7 +112,7 @@ def _read_topic_ids() -> frozenset[str]:
 
 
 def _read_concepts() -> tuple[records.Concept, ...]:
-    neighbours = _read_neighbours()
+    neighbours, kinds = _read_neighbours(), site()
     published = models.Study.objects.published().count()
     public = Q(studies__status=records.Status.PUBLISHED)
     rows = models.Concept.objects.annotate(
@@ -115,6 +126,7 @@ def _read_concepts() -> tuple[records.Concept, ...]:
             concept_id=concept_id,
             name=name,
             kind=kind,
+            role=kinds.role_of(kind),
             aliases=tuple(names),
             definition=definition,
             collections=tuple(slugs),

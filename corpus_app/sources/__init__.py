@@ -50,11 +50,12 @@ from corpus_app.sources.formats import (
     with_collection,
 )
 from corpus_app.sources.intake import Source
-from corpus_app.sources.layout import CONCEPTS, LEXICON, MASTER, RECORDS, STUDIES
-from corpus_app.sources.lexicon import read_lexica
+from corpus_app.sources.layout import CONCEPTS, MASTER, RECORDS, STUDIES
+from corpus_app.sources.lexicon import lexicon_path, read_lexica
 from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
 from corpus_app.sources.sheets import to_sheet
+from corpus_app.sources.site_file import site_of
 from corpus_app.sources.studies import study_from
 from corpus_app.sources.values import doi_fault, pmid_fault, text_fault, url_fault
 from corpus_app.sources.vocabulary import vocabulary_from
@@ -63,7 +64,6 @@ from corpus_app.sources.writing import concepts_json, digest, master_csv, study_
 __all__ = [
     "CONCEPTS",
     "FORMAT_NAMES",
-    "LEXICON",
     "MASTER",
     "READERS",
     "RECORDS",
@@ -102,6 +102,7 @@ __all__ = [
     "doi_fault",
     "duplicates",
     "known_of",
+    "lexicon_path",
     "master_csv",
     "merge_drafts",
     "name_of",
@@ -111,6 +112,7 @@ __all__ = [
     "read_file",
     "read_lexica",
     "serialization",
+    "site_of",
     "source_of",
     "spreadsheet",
     "stream",

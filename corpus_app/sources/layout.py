@@ -32,6 +32,7 @@ MASTER_COLUMNS = (
 )
 MASTER_REQUIRED = ("study_id", "title", "authors", "design", "peer_reviewed", "collection", "status")
 
+SITE = "site.toml"
 LEXICON = "lexicon"
 RECORDS = "records"
 """The folder of an export's comments, history, waivers and golden questions, which no import takes."""

@@ -14,7 +14,9 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as N_
 
+from corpus_app import search
 from corpus_app.appraisal import Effect, RiskOfBias
+from corpus_app.site_texts import site_texts
 
 register = template.Library()
 
@@ -114,16 +116,18 @@ DIRECTIONS = {
 
 CONCEPT_KINDS = {
     "condition": N_("Conditions"),
+    "group": N_("Groups"),
     "guideline": N_("Guidelines"),
-    "intervention": N_("Kinds of training and treatment"),
+    "intervention": N_("Interventions"),
     "measure": N_("Measures"),
     "mechanism": N_("Mechanisms"),
     "method": N_("Methods of research"),
-    "nutrient": N_("Foods and supplements"),
     "outcome": N_("Outcomes"),
+    "parameter": N_("Parameters"),
     "population": N_("People"),
-    "training_variable": N_("Parts of a training plan"),
+    "thing": N_("Things"),
 }
+"""Headings of the kinds that a site need not declare."""
 RELATIONS = {  # from the topic to its neighbour, and from the neighbour to the topic
     "affects": (N_("affects"), N_("is affected by")),
     "related_to": (N_("is related to"), N_("is related to")),
@@ -247,7 +251,11 @@ def direction_words(value: object) -> str:
 
 @register.filter
 def concept_kind_words(value: object) -> str:
-    return gettext(CONCEPT_KINDS.get(str(value), plain(value).capitalize()))
+    """Return the heading of a kind of concepts, as the site declares it."""
+    kind = str(value)
+    declared = search.site().concept_kinds.get(kind)
+    translated = site_texts().concept_kinds.get(kind) or (declared.label if declared else "")
+    return translated or gettext(CONCEPT_KINDS.get(kind, plain(value).capitalize()))
 
 
 @register.filter

@@ -1,4 +1,4 @@
-"""Example questions for the Ask page: curated ones that the corpus covers, then ones built from its findings."""
+"""Example questions for the Ask page: those of the site that its corpus covers, then ones built from its findings."""
 
 from __future__ import annotations
 
@@ -11,14 +11,6 @@ from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.text import content_stems, stem, words
 
 SHOWN = 6
-CURATED = (
-    "How many sets per week for muscle growth?",
-    "Do I have to train to failure?",
-    "How much protein do older adults need to keep their muscle?",
-    "Is creatine safe for the kidneys?",
-    "Light or heavy weights: which builds more muscle?",
-    "Does lifting help people with sarcopenia?",
-)
 SINGULAR_ENDINGS = ("ss", "is", "us")  # stress, sepsis, thrombus: nouns that take "does"
 
 
@@ -45,7 +37,7 @@ def citable_studies() -> tuple[Study, ...]:
 
 def _read() -> tuple[str, ...]:
     known, studies = topics(), citable_studies()
-    curated = _covered_questions(CURATED, known)
+    curated = _covered_questions(search.site().examples, known)
     made = (*_questions_from_findings(known, studies), *_questions_from_concepts(known, studies))
     return tuple(dict.fromkeys((*curated, *made)))[:SHOWN]
 

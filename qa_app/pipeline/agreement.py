@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from corpus_app.records import Concept, Design, Finding, Lean, Study
+from corpus_app.records import Concept, ConceptRole, Design, Finding, Lean, Study
 from qa_app.pipeline.lexicon import SENTENCE_END, words_of
 from qa_app.pipeline.text import stem
 
-OUTCOME_KINDS = frozenset({"outcome", "mechanism", "condition"})
-MEASURE_KINDS = frozenset({"measure"})
-COMPARED_KINDS = frozenset({"intervention", "nutrient", "training_variable", "population", "condition"})
+OUTCOME_ROLES = frozenset({ConceptRole.OUTCOME, ConceptRole.CONDITION})
+MEASURE_ROLES = frozenset({ConceptRole.MEASURE})
+COMPARED_ROLES = frozenset({ConceptRole.THING, ConceptRole.PARAMETER, ConceptRole.GROUP, ConceptRole.CONDITION})
 LESS_WORDS = frozenset(
     {"no", "non", "not", "without", "less", "lower", "fewer", "reduced", "lowest", "smaller", "minimal"}
 )
@@ -78,8 +78,10 @@ def build_alias_index(concepts: Iterable[Concept]) -> AliasIndex:
     return AliasIndex(index, max(map(len, index), default=0))
 
 
-def find_concepts(text: str, index: AliasIndex, kinds: frozenset[str], *, skips_less: bool = False) -> frozenset[str]:
-    """Return ids of the concepts of these kinds that a text names: the longest name first, no word counted twice.
+def find_concepts(
+    text: str, index: AliasIndex, roles: frozenset[ConceptRole], *, skips_less: bool = False
+) -> frozenset[str]:
+    """Return ids of the concepts of these roles that a text names: the longest name first, no word counted twice.
 
     `skips_less` leaves out a concept directly after a word such as "no" or "less".
     """
@@ -90,7 +92,7 @@ def find_concepts(text: str, index: AliasIndex, kinds: frozenset[str], *, skips_
         if end:
             concept = index.concepts[stems[start:end]]
             is_less = skips_less and start > 0 and stems[start - 1] in _LESS_STEMS
-            if concept.kind in kinds and not is_less:
+            if concept.role in roles and not is_less:
                 found.add(concept.concept_id)
         start = end or start + 1
     return frozenset(found)
@@ -101,10 +103,10 @@ def map_finding(finding: Finding, index: AliasIndex) -> FindingConcepts:
 
     A measure counts as the outcome only where no outcome is named, and bracketed words only where no others match.
     """
-    intervention = find_concepts(finding.intervention, index, COMPARED_KINDS)
-    comparator = find_concepts(finding.comparator, index, COMPARED_KINDS, skips_less=True)
+    intervention = find_concepts(finding.intervention, index, COMPARED_ROLES)
+    comparator = find_concepts(finding.comparator, index, COMPARED_ROLES, skips_less=True)
     texts = (finding.outcome.partition("(")[0], finding.outcome)
-    outcomes = (find_concepts(text, index, kinds) for kinds in (OUTCOME_KINDS, MEASURE_KINDS) for text in texts)
+    outcomes = (find_concepts(text, index, roles) for roles in (OUTCOME_ROLES, MEASURE_ROLES) for text in texts)
     outcome = next(filter(None, outcomes), frozenset[str]())
     return FindingConcepts(intervention - comparator, comparator - intervention, outcome)
 

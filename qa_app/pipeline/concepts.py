@@ -6,21 +6,29 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from corpus_app.records import Concept
+from corpus_app.records import Concept, ConceptRole
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, SENTENCE_END, Word, placed_words
 from qa_app.pipeline.text import EMPTY_WORDS, stem, stem_set
 
 MOST_FILLERS = 3  # words in a row
 SHORT_NAME = 2  # letters: such a name in capitals ("RT") is found in capitals only
-SLOTS: dict[str, str] = tomllib.loads((LANGUAGE_FOLDER / "slots.toml").read_text("utf-8"))["slots"]
-"""Slot of a question that a concept of each kind fills; an empty one fills none."""
+SLOTS: Mapping[ConceptRole, str] = {
+    ConceptRole.THING: "intervention",
+    ConceptRole.PARAMETER: "intervention",
+    ConceptRole.OUTCOME: "outcome",
+    ConceptRole.MEASURE: "outcome",
+    ConceptRole.CONDITION: "condition",
+    ConceptRole.GROUP: "people",
+    ConceptRole.NONE: "",
+}
+"""Slot of a question that a concept of each role fills; an empty one fills none."""
 FILLERS = frozenset(tomllib.loads((LANGUAGE_FOLDER / "slots.toml").read_text("utf-8"))["fillers"]["words"])
 """Words that may occur inside a name of several words: "build more muscle"."""
 
 
 def slot_of(concept: Concept) -> str:
     """Return the slot that the concept fills: people, intervention, outcome, condition or none (empty)."""
-    return SLOTS.get(concept.kind, "intervention")
+    return SLOTS[concept.role]
 
 
 def name_stems(concept: Concept) -> tuple[frozenset[str], ...]:

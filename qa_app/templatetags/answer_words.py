@@ -31,9 +31,9 @@ OUTCOME_SENTENCES = {
     "answered": N_("Every sentence quotes a passage about a study; its number opens it."),
     "partial": N_("The studies answer part of this question; what they do not answer is left out."),
     "conflicting": N_("The studies do not all say the same; both sides are shown."),
-    "insufficient_evidence": N_("The studies here do not answer this question, so InForm does not either."),
+    "insufficient_evidence": N_("The studies here do not answer this question, so there is no answer."),
     "out_of_scope": N_("This question is not about what the studies here cover."),
-    "guardrail": N_("InForm reports what studies found in general. It cannot advise one person about their health."),
+    "guardrail": N_("This site reports what its sources say. It cannot advise one person."),
 }
 STANCES = {
     "favours": N_("Found a benefit"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from corpus_app.embedding import Matrix
 from corpus_app.records import AgeGroup, Collection, Design, Notice, Reference, Sex, Status, Study, TrainingStatus
+from corpus_app.sources import site_of
 from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.text import content_stems
 from tests.fakes import WordHashEncoder
@@ -19,6 +20,7 @@ GRAPH = json.loads((CORPUS / "concepts.json").read_text("utf-8"))
 COLLECTIONS = tuple(
     Collection(c["id"], c["name"], c["description"], tuple(c["keywords"])) for c in GRAPH["collections"]
 )
+SITE = site_of(tomllib.loads((CORPUS / "site.toml").read_text("utf-8")))
 PEOPLE = PeopleIndex.build(tomllib.loads((CORPUS / "lexicon" / "people.toml").read_text("utf-8")))
 GOLDEN = [json.loads(line)["question"] for line in (CORPUS / "golden_dev.jsonl").read_text("utf-8").splitlines()]
 

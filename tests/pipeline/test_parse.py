@@ -20,12 +20,12 @@ from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.wording import find_ask, find_collection
 from qa_app.pipeline.text import clean, words
-from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE, published_rows, read_rows, reference_of
+from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE, SITE, published_rows, read_rows, reference_of
 from tests.pipeline.values import make_concept
 
 LANGUAGE = Path(__file__).resolve().parents[2] / "qa_app" / "lexicon"
 CONCEPTS = tuple(
-    Concept(c["id"], c["name"], c["kind"], tuple(c["aliases"]), "", tuple(c["collections"]), is_studied=c["id"] != "ephedrine")
+    Concept(c["id"], c["name"], c["kind"], tuple(c["aliases"]), "", tuple(c["collections"]), role=SITE.role_of(c["kind"]), is_studied=c["id"] != "ephedrine")
     for c in GRAPH["concepts"]
 )  # fmt: skip
 INDEX = ConceptIndex.build(CONCEPTS)

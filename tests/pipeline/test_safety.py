@@ -23,7 +23,17 @@ from qa_app.pipeline.question.safety_model import BUCKETS, SafetyClassifier
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.records import Outcome
 from qa_app.pipeline.text import clean
-from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE, published_rows, read_rows, reference_of, study_of
+from tests.pipeline.corpora import (
+    COLLECTIONS,
+    GOLDEN,
+    GRAPH,
+    PEOPLE,
+    SITE,
+    published_rows,
+    read_rows,
+    reference_of,
+    study_of,
+)
 
 ROOT = Path(__file__).parents[2]
 LEXICON = SafetyLexicon.build(read_tables(ROOT / "corpus" / "lexicon"))
@@ -128,7 +138,16 @@ STUDIES = [study_of(row) for row in PUBLISHED]
 SOURCES = SourceIndex.build([reference_of(row) for row in PUBLISHED])
 CARRIED = {concept_id for row in PUBLISHED for concept_id in row["concepts"]}
 CONCEPTS = [
-    Concept(c["id"], c["name"], c["kind"], tuple(c["aliases"]), "", (), is_studied=c["id"] in CARRIED)
+    Concept(
+        c["id"],
+        c["name"],
+        c["kind"],
+        tuple(c["aliases"]),
+        "",
+        (),
+        role=SITE.role_of(c["kind"]),
+        is_studied=c["id"] in CARRIED,
+    )
     for c in GRAPH["concepts"]
 ]
 ASKED = {

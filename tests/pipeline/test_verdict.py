@@ -19,6 +19,7 @@ from corpus_app.records import (
     TrainingStatus,
     Wanted,
 )
+from corpus_app.site import Site
 from qa_app.pipeline.agreement import (
     FindingConcepts,
     LeanCounts,
@@ -94,7 +95,7 @@ def test_no_yes_for_another_matter_or_half_an_answer(is_on_topic: bool, is_whole
 
 
 def concept(concept_id: str, kind: str, *names: str) -> Concept:
-    return Concept(concept_id, names[0], kind, names[1:], "", ())
+    return Concept(concept_id, names[0], kind, names[1:], "", (), role=Site().role_of(kind))
 
 
 INDEX = build_alias_index(

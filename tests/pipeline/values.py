@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from corpus_app import records
 from corpus_app.passages import split_sentences
 from corpus_app.records import StudyScores, TextScore
+from corpus_app.site import Site
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import Candidate, Evidence, Mode, Question
 from qa_app.pipeline.selection import SelectionContext
@@ -33,7 +34,8 @@ def make_query(text: str = ASKED, **changes: Any) -> Query:
 
 def make_concept(concept_id: str, *, rarity: float = 1.0, **changes: Any) -> records.Concept:
     concept = records.Concept(concept_id, concept_id.replace("-", " "), "outcome", (), "", ("training",), rarity=rarity)
-    return replace(concept, **changes)
+    role = Site().role_of(changes.get("kind", concept.kind))
+    return replace(concept, **({"role": role} | changes))
 
 
 def make_study(study_id: str = "A", **changes: Any) -> records.Study:

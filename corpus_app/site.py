@@ -1,0 +1,89 @@
+"""The settings of a site that its corpus folder declares in `site.toml`; what it leaves out has plain defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+
+from corpus_app.records import ConceptRole
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptKind:
+    role: ConceptRole = ConceptRole.THING
+    label: str = ""
+    """The heading of concepts of this kind, in the language of the file; empty: the name of the kind."""
+
+
+DEFAULT_ROLES: Mapping[str, ConceptRole] = {
+    **{role.value: role for role in ConceptRole},
+    "intervention": ConceptRole.THING,
+    "mechanism": ConceptRole.OUTCOME,
+    "population": ConceptRole.GROUP,
+    "method": ConceptRole.NONE,
+    "guideline": ConceptRole.NONE,
+}
+"""Kinds that need no declaration: the roles themselves, and what evidence syntheses call things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """Advice on how to ask: a few words in bold, and a sentence."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTexts:
+    """The texts of a site in one language; an empty one is not shown."""
+
+    name: str = ""
+    tagline: str = ""
+    placeholder: str = ""
+    """An example in the empty question box."""
+    follow_up: str = ""
+    """The label of the box for a second question, with examples."""
+    narrower: tuple[str, ...] = ()
+    """Advice under a refusal on how to ask more narrowly."""
+    tips: tuple[Tip, ...] = ()
+    search_tip: str = ""
+    """Advice where a search of the corpus finds nothing."""
+    about: str = ""
+    contact: str = ""
+    footer: str = ""
+    limits: str = ""
+    """What answers cannot tell, for the page that explains the method."""
+    personal: str = ""
+    """A line above replies that send a reader to a professional."""
+    feedback: str = ""
+    """What not to write in an opinion on an answer."""
+    concept_kinds: Mapping[str, str] = field(default_factory=dict)
+    """Labels of kinds of concepts, in a language other than that of the file."""
+
+
+DEFAULT_TEXTS = SiteTexts(name="InForm")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The declared settings: texts by language, example questions, and the site's own kinds of concepts."""
+
+    texts: SiteTexts = DEFAULT_TEXTS
+    translations: Mapping[str, SiteTexts] = field(default_factory=dict)
+    examples: tuple[str, ...] = ()
+    """Questions for the front page, in the language of the corpus."""
+    concept_kinds: Mapping[str, ConceptKind] = field(default_factory=dict)
+
+    def texts_in(self, language: str) -> SiteTexts:
+        """Return the texts in a language (`de`); what is not translated stays as it is."""
+        translated = self.translations.get(language)
+        if translated is None:
+            return self.texts
+        found = {f.name: getattr(translated, f.name) for f in fields(SiteTexts)}
+        return replace(self.texts, **{name: value for name, value in found.items() if value})
+
+    def role_of(self, kind: str) -> ConceptRole:
+        """Return the role of concepts of a kind; one that nobody declared is a thing."""
+        declared = self.concept_kinds.get(kind)
+        return declared.role if declared else DEFAULT_ROLES.get(kind, ConceptRole.THING)

@@ -1,0 +1,54 @@
+"""Read `site.toml` of a corpus folder: name, texts and kinds of a site (corpus/FORMAT.md)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import cattrs
+
+from corpus_app.site import ConceptKind, Site, SiteTexts
+from corpus_app.sources.drafts import Problem
+from corpus_app.sources.layout import SITE
+
+_CONVERTER = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
+_TEXTS = tuple(f.name for f in fields(SiteTexts) if f.name != "concept_kinds")
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """The tables of the file beside its texts."""
+
+    examples: tuple[str, ...] = ()
+    concept_kinds: Mapping[str, ConceptKind] = field(default_factory=dict)
+    languages: Mapping[str, SiteTexts] = field(default_factory=dict)
+
+
+def site_of(table: Mapping[str, Any]) -> Site:
+    """Return the site that a parsed file declares. Raises cattrs.BaseValidationError."""
+    texts = _CONVERTER.structure({"name": Site().texts.name} | _only(table, _TEXTS), SiteTexts)
+    declared = _CONVERTER.structure({key: table[key] for key in table if key not in _TEXTS}, _Declared)
+    return Site(
+        texts=texts,
+        translations=declared.languages,
+        examples=declared.examples,
+        concept_kinds=declared.concept_kinds,
+    )
+
+
+def find_problems(content: str) -> Iterator[Problem]:
+    """Yield what is wrong with the text of a site file: its key and the reason."""
+    try:
+        site_of(tomllib.loads(content))
+    except tomllib.TOMLDecodeError as error:
+        yield Problem(SITE, None, "", f"is not TOML: {error}.")
+    except cattrs.BaseValidationError as error:
+        for line in cattrs.transform_error(error, path=""):
+            reason, _, place = line.rpartition(" @ ")
+            yield Problem(SITE, None, place.lstrip(".") or "", f"{reason or line}.")
+
+
+def _only(table: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: table[key] for key in keys if key in table}
