@@ -75,7 +75,7 @@ def library(db: None, encoder: WordHashEncoder) -> tuple[str, ...]:
 
 
 def _make_library() -> None:
-    for path in (CORPUS / "lexicon").glob("*.toml"):
+    for path in (CORPUS / "site.toml", *(CORPUS / "lexicon").glob("*.toml")):
         CorpusLexicon.objects.create(name=path.stem, content=path.read_text(encoding="utf-8"))
     make_collection("training", keywords=["sets"])
     make_collection("nutrition", keywords=["protein"])

@@ -4,6 +4,8 @@ import copy
 from contextlib import nullcontext
 from typing import Any, Self
 
+from corpus_app import search
+from corpus_app.site import Site
 from qa_app.answers import asking, examples, overview
 from qa_app.answers.payload import with_added
 
@@ -122,6 +124,7 @@ class FakeAsking:
     def install(self, monkeypatch: Any) -> Self:
         for name in ("check", "ask", "find_answer", "corpus_figures", "collection_choices"):
             monkeypatch.setattr(asking, name, getattr(self, name))
+        monkeypatch.setattr(search, "site", Site)
         monkeypatch.setattr(examples, "shown", self.examples)
         monkeypatch.setattr(asking, "snapshot", nullcontext)
         monkeypatch.setattr(overview, "build_overview", self.overview)

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from corpus_app import curation
+from corpus_app.models import CorpusLexicon
 from corpus_app.records import Notice
 from corpus_app.search import versions
 from qa_app.answers import examples
@@ -14,6 +15,7 @@ from tests.fakes import WordHashEncoder
 
 pytestmark = pytest.mark.django_db
 BY: dict[str, Any] = {"by": None, "by_name": "tests", "reason": "for this test"}
+SAFE = "Is creatine safe for the kidneys?"
 TEA = "What does green tea do for sleep?"
 
 
@@ -48,18 +50,18 @@ def test_of_another_corpus_they_ask_what_its_studies_found(tea_house: None) -> N
     assert shown[1:] == tuple(f"What do the studies say about {name}?" for name in topics)
     html = Client().get("/").content.decode()
     assert all(example in html for example in shown)
-    assert not any(ours in html for ours in examples.CURATED[1:])
 
 
-def test_ours_stand_where_the_corpus_is_about_them(tea_house: None) -> None:
+def test_those_of_the_site_come_first_where_its_corpus_is_about_them(tea_house: None) -> None:
+    CorpusLexicon.objects.create(name="site", content=f"examples = ['Which sets build muscle?', '{SAFE}']")
     creatine, kidneys = make_concept("creatine"), make_concept("kidneys")
     text = "Creatine was safe for each kidney."
     make_study(study_id="CREATINE", texts=(text,), concepts=(creatine, kidneys), status="draft")
-    assert examples.CURATED[3] not in examples.shown()
+    assert SAFE not in examples.shown()
 
     curation.publish(["CREATINE"], **BY)
 
-    assert examples.shown()[:2] == (examples.CURATED[3], TEA)
+    assert examples.shown()[:2] == (SAFE, TEA)
 
 
 def test_words_that_mean_something_else_here_do_not_make_a_corpus_ours() -> None:
