@@ -19,6 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from inform_site.clients.addresses import Proxies, read_proxies
 from inform_site.clients.limits import Limits, read_limits
+from inform_site.corpora import data_dir_of, find_corpus
 from inform_site.postgres import EmbeddedPostgres
 from qa_app.pipeline import policy
 
@@ -73,6 +74,10 @@ def read_port(name: str) -> int:
     return number
 
 
+def read_corpus(name: str) -> Path | None:
+    return find_corpus(_env.str(name).strip(), BASE_DIR)
+
+
 def read_policy(name: str) -> str:
     text: str = _env.str(name)
     policy.read(text)
@@ -121,7 +126,9 @@ def development_secret_key(path: Path) -> str:
 
 # --- Deployment -----------------------------------------------------------------------------------------------------
 
-DATA_DIR = Path(read(_env.str, "INFORM_DATA_DIR", str(BASE_DIR / ".data"))).resolve()
+CORPUS_FOLDER = read(read_corpus, "CORPUS", BASE_DIR / "corpus")
+"""The folder that a new site imports at its first start; None: an empty desk."""
+DATA_DIR = Path(read(_env.str, "INFORM_DATA_DIR", str(data_dir_of(BASE_DIR, CORPUS_FOLDER)))).resolve()
 PRODUCTION = read(read_bool, "INFORM_PRODUCTION", False)
 DEBUG = read(read_bool, "DEBUG", False)
 PORT = read(read_port, "PORT", 8000)  # where `manage.py up` serves

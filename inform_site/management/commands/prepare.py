@@ -1,4 +1,4 @@
-"""Prepare what the site needs before it starts: tables, queue, static files and the starter corpus."""
+"""Prepare what the site needs before it starts: tables, queue, static files and the corpus."""
 
 from __future__ import annotations
 
@@ -15,27 +15,31 @@ from inform_site import queue
 
 
 class Command(BaseCommand):
-    help = "Brings database, queue, static files and starter corpus up to date; quick when they are."
+    help = "Brings database, queue, static files and corpus up to date; quick when they are."
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write("Preparing the database")
         call_command("migrate", interactive=False, verbosity=0)
         queue.install()
         call_command("collectstatic", interactive=False, verbosity=0)
+        if settings.CORPUS_FOLDER is not None:
+            self._import(settings.CORPUS_FOLDER)
+
+    def _import(self, folder: Path) -> None:
         # Publishing is the import's last step: one that was broken off starts over, and finds its studies unchanged.
         if not CorpusEvent.objects.filter(action="publish").exists():
-            self.stdout.write("Importing the starter corpus")
-            call_command("import_corpus", settings.BASE_DIR / "corpus", publish=True)
-        elif not CorpusLexicon.objects.exists() and _is_starter_corpus(settings.BASE_DIR / "corpus"):
-            lexica, problems = sources.read_lexica(settings.BASE_DIR / "corpus")
+            self.stdout.write(f"Importing the corpus {folder.name}")
+            call_command("import_corpus", folder, publish=True)
+        elif not CorpusLexicon.objects.filter(name="site").exists() and _is_here(folder):
+            lexica, problems = sources.read_lexica(folder)
             if problems:
                 raise CommandError("\n".join(map(str, problems)))
             if lexica:
-                self.stdout.write("Reading the word lists of the starter corpus")
+                self.stdout.write(f"Reading the site file and the word lists of the corpus {folder.name}")
                 curation.set_lexica(lexica, by=None, by_name="prepare")
 
 
-def _is_starter_corpus(folder: Path) -> bool:
-    """Return whether every study of the folder is in the database already."""
+def _is_here(folder: Path) -> bool:
+    """Return whether every study of a folder is in the database already."""
     ids = {path.stem for path in (folder / sources.STUDIES).glob("*.json")}
     return ids <= set(Study.objects.filter(study_id__in=ids).values_list("study_id", flat=True))
