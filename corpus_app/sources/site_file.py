@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from typing import Any
 
 import cattrs
@@ -12,6 +13,7 @@ import cattrs
 from corpus_app.site import ConceptKind, Site, SiteTexts
 from corpus_app.sources.drafts import Problem
 from corpus_app.sources.layout import SITE
+from corpus_app.sources.values import listed
 
 _CONVERTER = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
 _TEXTS = tuple(f.name for f in fields(SiteTexts) if f.name != "concept_kinds")
@@ -45,9 +47,25 @@ def find_problems(content: str) -> Iterator[Problem]:
     except tomllib.TOMLDecodeError as error:
         yield Problem(SITE, None, "", f"is not TOML: {error}.")
     except cattrs.BaseValidationError as error:
-        for line in cattrs.transform_error(error, path=""):
-            reason, _, place = line.rpartition(" @ ")
-            yield Problem(SITE, None, place.lstrip(".") or "", f"{reason or line}.")
+        for line in cattrs.transform_error(error, path="", format_exception=_reason):
+            reason, _, place = line.rpartition(_AT)
+            yield Problem(SITE, None, place.lstrip("."), reason)
+
+
+_AT = " @ "  # cattrs puts the path behind it
+
+
+def _reason(error: BaseException, kind: type | None) -> str:
+    if isinstance(error, cattrs.ForbiddenExtraKeysError):
+        known = sorted(f.name for f in fields(error.cl) if f.name != "concept_kinds" or error.cl is not SiteTexts)
+        if error.cl is _Declared:
+            known = sorted({*known, *_TEXTS})
+        return f"has no key {listed(sorted(error.extra_fields))}; known: {listed(known)}."
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return f"is none of {listed([choice.value for choice in kind])}."
+    if isinstance(error, KeyError):
+        return f"lacks {error.args[0]}."
+    return "is not what this key takes: see corpus/FORMAT.md."
 
 
 def _only(table: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:

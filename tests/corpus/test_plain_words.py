@@ -175,3 +175,57 @@ def test_a_word_list_that_is_no_toml_is_named_with_its_line(folder: Path) -> Non
     with pytest.raises(CommandError):
         call_command("import_corpus", folder, publish=True)
     assert not CorpusLexicon.objects.exists()
+
+
+SITE = """
+name = "Garden notes"
+examples = ["When do I sow peas?"]
+[concept_kinds]
+plant = { label = "Plants" }
+task = { role = "outcome" }
+[languages.de]
+tagline = "Aus dem Garten"
+"""
+
+
+def test_a_site_file_names_the_site_and_the_roles_of_its_kinds(folder: Path, tmp_path: Path) -> None:
+    (folder / "site.toml").write_text(SITE, "utf-8")
+    load(folder)
+
+    site = search.site()
+    assert (site.texts.name, site.texts_in("de").tagline, site.texts_in("de").name) == (
+        "Garden notes",
+        "Aus dem Garten",
+        "Garden notes",
+    )
+    assert [site.role_of(kind) for kind in ("plant", "task", "population", "weather")] == [
+        "thing",
+        "outcome",
+        "group",
+        "thing",
+    ]
+    call_command("export_corpus", tmp_path / "out")
+    assert (tmp_path / "out/site.toml").read_text("utf-8") == SITE
+
+
+@pytest.mark.parametrize(
+    ("content", "field", "reason"),
+    [
+        ("nme = 'x'", "", "has no key nme; known: about,"),
+        ("[concept_kinds]\nplant = { role = 'thng' }", "concept_kinds['plant'].role", "is none of condition, group,"),
+        ("[[tips]]\ntitle = 'x'", "tips[0].text", "lacks text."),
+        ("tips = 3", "tips", "is not what this key takes"),
+        ("name = [", "", "is not TOML"),
+    ],
+)
+def test_a_site_file_that_is_not_sound_is_named_by_key_and_reason(
+    folder: Path, content: str, field: str, reason: str
+) -> None:
+    (folder / "site.toml").write_text(content, "utf-8")
+
+    corpus = sources.read(folder)
+
+    (problem,) = corpus.problems
+    assert (problem.file, problem.field) == ("site.toml", field)
+    assert reason in problem.reason
+    assert corpus.lexica is None
