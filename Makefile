@@ -5,13 +5,16 @@ BOOTSTRAP := inform_site/bootstrap.py
 CPU_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup quick test check fix fuzz eval calibrate bench screenshots schema messages lock python
+.PHONY: help run new setup quick test check fix fuzz eval calibrate bench screenshots schema messages lock python
 
 help: ## list the chores
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: python ## install what is missing and run the site on http://127.0.0.1:8000 (PORT changes it) until Ctrl-C
+run: python ## install what is missing and run the site on http://127.0.0.1:8000 until Ctrl-C (PORT changes it; CORPUS=garden runs another corpus, CORPUS=none an empty desk)
 	@exec python3 -I $(BOOTSTRAP) run
+
+new: setup ## make a folder for a corpus of your own: make new NAME=garden (TITLE: the name of the site)
+	@exec $(PYTHON) manage.py new_corpus "$(NAME)" --title "$(TITLE)"
 
 setup: python ## install everything that development needs into .venv
 	@exec python3 -I $(BOOTSTRAP) setup

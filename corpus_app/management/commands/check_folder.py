@@ -1,0 +1,49 @@
+"""`manage.py check_folder DIR`: report what an import of a corpus folder would report, without a database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from corpus_app import quality, sources
+from corpus_app.sources import CorpusDraft
+
+
+class Command(BaseCommand):
+    help = "Checks a corpus folder before anything is imported: files, keys, references, and the text of each passage."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path)
+
+    def handle(self, *, folder: Path, **options: Any) -> None:
+        try:
+            corpus = sources.read(folder)
+        except sources.Unreadable as error:
+            raise CommandError(str(error)) from None
+        lines = [*map(str, corpus.problems), *_faults(corpus)]
+        for line in lines:
+            self.stderr.write(line)
+        passages = sum(len(study.passages) for study in corpus.studies)
+        self.stdout.write(
+            f"Sound studies: {len(corpus.studies)}, with {passages} passages; broken: {corpus.broken}. "
+            f"Concepts: {len(corpus.vocabulary.concepts)}. Problems: {len(lines)}."
+        )
+        if lines:
+            raise CommandError(
+                "Correct these, or import what is sound: a published study with broken text stays a draft."
+            )
+
+
+def _faults(corpus: CorpusDraft) -> list[str]:
+    """Return the faults of texts for which the gate would keep a study a draft."""
+    return [
+        f"{study.origin} passages[{number}]: {fault.kind.replace('_', ' ')}: “{fault.words}”"
+        for study in corpus.studies
+        for number, passage in enumerate(study.passages, start=1)
+        for fault in quality.check(passage.text)
+        if fault.severity is quality.Severity.BLOCKS
+    ]

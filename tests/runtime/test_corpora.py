@@ -1,0 +1,57 @@
+"""A corpus of one's own: its folder is made, found by name, checked, and kept apart from other sites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from inform_site.corpora import data_dir_of, find_corpus
+
+
+def test_a_new_corpus_is_sound_and_found_by_its_name(
+    tmp_path: Path, settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.BASE_DIR = tmp_path
+
+    call_command("new_corpus", "garden", "--title", "Garden notes")
+
+    folder = tmp_path / "corpora" / "garden"
+    assert find_corpus("garden", tmp_path) == folder
+    assert 'name = "Garden notes"' in (folder / "site.toml").read_text("utf-8")
+    call_command("check_folder", folder)
+    assert "Sound studies: 1, with 1 passages; broken: 0" in capsys.readouterr().out
+    for name, words in (("garden", "is there already"), ("../x", "cannot be the name"), ("none", "cannot be the name")):
+        with pytest.raises(CommandError, match=words):
+            call_command("new_corpus", name)
+
+
+def test_a_folder_with_faults_is_refused_with_all_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies" / "A.json").write_text("{", "utf-8")
+    (tmp_path / "site.toml").write_text("nme = 'x'", "utf-8")
+
+    with pytest.raises(CommandError, match="Correct these"):
+        call_command("check_folder", tmp_path)
+
+    told = capsys.readouterr().err
+    assert "studies/A.json" in told
+    assert "site.toml: has no key nme" in told
+
+
+def test_each_corpus_has_data_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "examples" / "company").mkdir(parents=True)
+
+    folders = [find_corpus(name, tmp_path) for name in ("corpus", "company", "none")]
+
+    assert folders == [tmp_path / "corpus", tmp_path / "examples" / "company", None]
+    data = tmp_path / ".data"
+    assert [data_dir_of(tmp_path, folder) for folder in folders] == [
+        data,
+        data / "corpora" / "company",
+        data / "corpora" / "none",
+    ]
+    with pytest.raises(ValueError, match="there are company, corpus, and `make new"):
+        find_corpus("nowhere", tmp_path)
