@@ -19,7 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from inform_site.clients.addresses import Proxies, read_proxies
 from inform_site.clients.limits import Limits, read_limits
-from inform_site.corpora import data_dir_of, find_corpus
+from inform_site.corpora import STARTER, data_dir_of, find_corpus
 from inform_site.postgres import EmbeddedPostgres
 from qa_app.pipeline import policy
 
@@ -126,7 +126,7 @@ def development_secret_key(path: Path) -> str:
 
 # --- Deployment -----------------------------------------------------------------------------------------------------
 
-CORPUS_FOLDER = read(read_corpus, "CORPUS", BASE_DIR / "corpus")
+CORPUS_FOLDER: Path | None = read(read_corpus, "CORPUS", find_corpus(STARTER, BASE_DIR))
 """The folder that a new site imports at its first start; None: an empty desk."""
 DATA_DIR = Path(read(_env.str, "INFORM_DATA_DIR", str(data_dir_of(BASE_DIR, CORPUS_FOLDER)))).resolve()
 PRODUCTION = read(read_bool, "INFORM_PRODUCTION", False)
