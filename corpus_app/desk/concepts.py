@@ -6,11 +6,10 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Case, Count, QuerySet, Value, When
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from corpus_app import search
 from corpus_app.desk import graph
 from corpus_app.desk.base import (
     CleanTextForm,
@@ -31,7 +30,7 @@ from corpus_app.models import (
     ConceptRelationStudy,
 )
 from corpus_app.records import Wanted
-from corpus_app.templatetags.corpus_words import CONCEPT_KINDS, concept_kind_words
+from corpus_app.templatetags.corpus_words import concept_kind_labels, concept_kind_words, plain
 
 
 def kind_label(kind: str) -> str:
@@ -116,9 +115,9 @@ class ConceptForm(SeenForm):
         field: Any = self.fields.get("kind")
         if field is None:
             return
-        kinds = {kind: kind_label(kind) for kind in (*CONCEPT_KINDS, *search.site().concept_kinds)}
+        kinds = concept_kind_labels()
         if current := self.instance.kind:
-            kinds[current] = kind_label(current)
+            kinds.setdefault(current, kind_label(current))
         field.choices = [("", "Choose a kind"), *sorted(kinds.items(), key=lambda kind: kind[1])]
 
 
@@ -148,7 +147,8 @@ class ConceptAdmin(HistoryMixin):
             "counted_aliases": Count("aliases", distinct=True),
             "counted_studies": Count("studyconcept", distinct=True),
         }
-        counted: QuerySet[Any] = super().get_queryset(request).annotate(**counts)
+        labels = Case(*(When(kind=kind, then=Value(label)) for kind, label in concept_kind_labels().items()))
+        counted: QuerySet[Any] = super().get_queryset(request).annotate(kind_label=labels, **counts)
         return counted
 
     def get_urls(self) -> list[Any]:
@@ -157,7 +157,7 @@ class ConceptAdmin(HistoryMixin):
 
     @admin.display(description="kind", ordering="kind")
     def sort(self, concept: Concept) -> str:
-        return kind_label(concept.kind)
+        return str(getattr(concept, "kind_label", None) or plain(concept.kind).capitalize())
 
     def unmapped_terms(self, request: HttpRequest) -> HttpResponse:
         return graph.unmapped_terms(self, request)
