@@ -6,10 +6,11 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Case, Count, QuerySet, Value, When
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
+from corpus_app import search
 from corpus_app.desk import graph
 from corpus_app.desk.base import (
     CleanTextForm,
@@ -30,11 +31,11 @@ from corpus_app.models import (
     ConceptRelationStudy,
 )
 from corpus_app.records import Wanted
-from corpus_app.templatetags.corpus_words import concept_kind_labels, concept_kind_words, plain
+from corpus_app.templatetags.corpus_words import CONCEPT_KINDS, plain
 
 
 def kind_label(kind: str) -> str:
-    return str(concept_kind_words(kind))
+    return plain(kind).capitalize()
 
 
 class AliasFormSet(LabelledFormSet):
@@ -115,7 +116,7 @@ class ConceptForm(SeenForm):
         field: Any = self.fields.get("kind")
         if field is None:
             return
-        kinds = concept_kind_labels()
+        kinds = {kind: kind_label(kind) for kind in (*CONCEPT_KINDS, *search.site().concept_kinds)}
         if current := self.instance.kind:
             kinds.setdefault(current, kind_label(current))
         field.choices = [("", "Choose a kind"), *sorted(kinds.items(), key=lambda kind: kind[1])]
@@ -147,8 +148,7 @@ class ConceptAdmin(HistoryMixin):
             "counted_aliases": Count("aliases", distinct=True),
             "counted_studies": Count("studyconcept", distinct=True),
         }
-        labels = Case(*(When(kind=kind, then=Value(label)) for kind, label in concept_kind_labels().items()))
-        counted: QuerySet[Any] = super().get_queryset(request).annotate(kind_label=labels, **counts)
+        counted: QuerySet[Any] = super().get_queryset(request).annotate(**counts)
         return counted
 
     def get_urls(self) -> list[Any]:
@@ -157,7 +157,7 @@ class ConceptAdmin(HistoryMixin):
 
     @admin.display(description="kind", ordering="kind")
     def sort(self, concept: Concept) -> str:
-        return str(getattr(concept, "kind_label", None) or plain(concept.kind).capitalize())
+        return kind_label(concept.kind)
 
     def unmapped_terms(self, request: HttpRequest) -> HttpResponse:
         return graph.unmapped_terms(self, request)

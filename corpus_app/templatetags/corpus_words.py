@@ -249,17 +249,13 @@ def direction_words(value: object) -> str:
     return gettext(DIRECTIONS.get(str(value), plain(value)))
 
 
-def concept_kind_labels() -> dict[str, str]:
-    """Return the headings of all kinds that are known or declared by the site, in the language of the page."""
-    site = search.site()
-    declared = {name: kind.label for name, kind in site.concept_kinds.items() if kind.label}
-    return {name: gettext(label) for name, label in CONCEPT_KINDS.items()} | declared | dict(site_texts().concept_kinds)
-
-
 @register.filter
 def concept_kind_words(value: object) -> str:
     """Return the heading of a kind of concepts, as the site declares it."""
-    return concept_kind_labels().get(str(value)) or plain(value).capitalize()
+    kind = str(value)
+    declared = search.site().concept_kinds.get(kind)
+    label = site_texts().concept_kinds.get(kind) or (declared.label if declared else "")
+    return label or gettext(CONCEPT_KINDS.get(kind, plain(value).capitalize()))
 
 
 @register.filter
