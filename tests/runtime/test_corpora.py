@@ -1,7 +1,5 @@
 """A corpus of one's own: its folder is made, found by name, checked, and kept apart from other sites."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
