@@ -286,6 +286,7 @@ CELERY_BEAT_SCHEDULE = {
     "forget old import files": {"task": "corpus_app.tasks.prune_imports", "schedule": 86_400 / 4},
     "carry out evaluation runs": {"task": "qa_app.tasks.evaluate_golden", "schedule": INDEX_SWEEP_SECONDS},
     "forget expired evidence": {"task": "qa_app.tasks.forget_contexts", "schedule": 3600},
+    "calibrate to the corpus": {"task": "qa_app.tasks.calibrate_corpus", "schedule": 300},
     "propose changes": {"task": "qa_app.tasks.propose_changes", "schedule": 86_400 / 4},
     "measure what is proposed": {"task": "qa_app.tasks.measure_proposals", "schedule": INDEX_SWEEP_SECONDS},
     "tend the gaps": {"task": "qa_app.tasks.tend_gaps", "schedule": 300},

@@ -618,3 +618,18 @@ class SafetyReply(models.Model):
             siblings.filter(status=self.Status.APPROVED).update(status=self.Status.REPLACED)
             siblings.filter(pk=self.pk).update(status=self.Status.APPROVED, reviewed_by=by, reviewed_at=now)
         self.refresh_from_db()
+
+
+class CorpusCalibration(models.Model):
+    """Figures that fit the estimates to a corpus without labels; the newest row is in force."""
+
+    corpus_version = models.PositiveIntegerField()
+    passages = models.PositiveIntegerField(help_text="Searchable passages at that time.")
+    models_version = models.CharField(max_length=80, help_text="The models whose estimates it scales.")
+    questions = models.PositiveIntegerField(help_text="Made questions that it was fitted on.")
+    auroc = models.FloatField(help_text="How well the estimates tell made questions with and without their source.")
+    figures = models.JSONField(help_text="Slopes and offsets of the logits.")
+    at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"version {self.corpus_version}, {self.questions} questions"

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from corpus_app import search
 from qa_app.answers import contexts
-from qa_app.evaluation import golden_runs
+from qa_app.evaluation import corpus_calibration, golden_runs
 from qa_app.feedback import deriving, gaps, trials
 from qa_app.models import Feedback, SentQuestion
 
@@ -40,6 +40,16 @@ def forget_contexts() -> None:
     contexts.forget(now)
     SentQuestion.objects.forget(now)
     Feedback.objects.forget_visitors(now)
+
+
+@shared_task(name="qa_app.tasks.calibrate_corpus")
+def calibrate_corpus() -> None:
+    """Calibrate the estimates to the corpus, where it has changed enough."""
+    try:
+        if corpus_calibration.is_due():
+            corpus_calibration.calibrate()
+    except search.EncoderUnavailable as error:
+        logger.error("%s", error)
 
 
 @shared_task(name="qa_app.tasks.propose_changes")

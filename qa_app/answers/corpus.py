@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from django.db import DatabaseError
 
 from corpus_app import search
 from corpus_app.records import Found, Passage, StudyScores
 from qa_app.answers.time_limit import TimeLimit
+from qa_app.models import CorpusCalibration
 from qa_app.pipeline.agreement import build_alias_index, map_finding
 from qa_app.pipeline.concepts import ConceptIndex
+from qa_app.pipeline.learned import Scaling
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
 from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
@@ -33,7 +36,7 @@ class SearchedCorpus:
         return search.snapshot(milliseconds=self._limit.statement_timeout() if self._limit else None)
 
     def facts(self) -> CorpusFacts:
-        return search.once_per_version(_read_facts)
+        return replace(search.once_per_version(_read_facts), scaling=current_scaling())
 
     def is_word(self, word: str) -> bool:
         return search.is_word(word)
@@ -72,6 +75,12 @@ class SearchedCorpus:
 
     def plain_passages(self, study_ids: Sequence[str]) -> tuple[Passage, ...]:
         return search.plain_passages(study_ids)
+
+
+def current_scaling() -> Scaling | None:
+    """Return the newest calibration of the estimates to this corpus; None where there is none."""
+    newest = CorpusCalibration.objects.order_by("-pk").values_list("figures", flat=True).first()
+    return Scaling(**newest) if newest else None
 
 
 def _read_facts() -> CorpusFacts:

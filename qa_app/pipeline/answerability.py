@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from qa_app.pipeline.learned import Logistic
+from qa_app.pipeline.learned import Logistic, logit
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.relevance import Features
 
@@ -27,7 +27,7 @@ LIKELY = 0.2
 def signals(ranked: Sequence[tuple[str, float]], features: Features, query: Query) -> dict[str, float]:
     """Compute the question's signals from its ranked candidates; an empty ranking gives the lowest chances."""
     chances = [chance for _, chance in ranked[:3]] + [0.0] * 3
-    found = {f"logit{n + 1}": _logit(chances[n]) for n in range(3)}
+    found = {f"logit{n + 1}": logit(chances[n]) for n in range(3)}
     found["margin"] = chances[0] - chances[1]
     found["likely"] = float(sum(chance >= LIKELY for _, chance in ranked))
     found["expected"] = sum(chance for _, chance in ranked)
@@ -55,8 +55,3 @@ def _of_query(query: Query) -> dict[str, float]:
 def estimate(values: dict[str, float], model: Logistic) -> float:
     """Return the model's probability for one question."""
     return float(model.predict(np.array([[values[name] for name in model.names]]))[0])
-
-
-def _logit(chance: float) -> float:
-    clipped = min(max(chance, 1e-4), 1 - 1e-4)
-    return math.log(clipped / (1 - clipped))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,34 @@ class Logistic:
             for n, m, s, c in zip(self.names, self.mean, self.scale, self.coefficients, strict=True)
         ]
         return {"intercept": round(self.intercept, 6), "threshold": self.threshold, "features": features}
+
+
+def logit(chance: float) -> float:
+    """Return the log odds of a chance, which is kept away from 0 and 1."""
+    clipped = min(max(chance, 1e-4), 1 - 1e-4)
+    return math.log(clipped / (1 - clipped))
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Slope and offset of two logits, fitted to a corpus without labels (Platt 1999); by default nothing changes."""
+
+    slope: float = 1.0
+    offset: float = 0.0
+    lead_slope: float = 1.0
+    lead_offset: float = 0.0
+
+    def answerable(self, chance: float) -> float:
+        return _scaled(chance, self.slope, self.offset)
+
+    def lead(self, chance: float) -> float:
+        return _scaled(chance, self.lead_slope, self.lead_offset)
+
+
+def _scaled(chance: float, slope: float, offset: float) -> float:
+    if (slope, offset) == (1.0, 0.0):
+        return chance
+    return 1 / (1 + math.exp(-(slope * logit(chance) + offset)))
 
 
 @dataclass(frozen=True, slots=True)

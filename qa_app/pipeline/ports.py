@@ -15,6 +15,7 @@ from corpus_app.appraisal import RiskOfBias
 from corpus_app.records import Certainty, Collection, Concept, Finding, Found, Passage, Study, StudyScores
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.concepts import ConceptIndex
+from qa_app.pipeline.learned import Scaling
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question.people import PeopleIndex
@@ -48,6 +49,8 @@ class CorpusFacts:
     biases: Mapping[str, RiskOfBias] = field(default_factory=dict)
     """Of the published studies that were assessed, by study id."""
     certainties: tuple[Certainty, ...] = ()
+    scaling: Scaling | None = None
+    """The calibration of the estimates to this corpus; None where there is none."""
 
 
 class Corpus(Protocol):

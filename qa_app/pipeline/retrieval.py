@@ -12,7 +12,7 @@ from corpus_app.records import Concept, Found, Hit, Hits, Leg, Passage, StudySco
 from qa_app.pipeline import answerability, relevance
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.concepts import neighbours
-from qa_app.pipeline.learned import Logistic
+from qa_app.pipeline.learned import Logistic, Scaling
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, LegFailed, Vector
 from qa_app.pipeline.query import Query
@@ -22,6 +22,8 @@ from qa_app.pipeline.relevance import Features, Vocabulary
 Scores = NDArray[np.float64]
 MOST_NEIGHBOURS = 12
 """Most neighbours of a concept whose links are followed; one with more is too general."""
+BARE = "_bare"
+"""The end of the names of models for studies without curated texts."""
 MOST_LINKED = 4
 """Concepts that the second pass adds."""
 
@@ -142,7 +144,7 @@ def _retrieve_once(
     with clock("rank"):
         wanted = frozenset(query.sources.studies)
         named = tuple(score for score in scores if score.study_id in wanted)
-        return _ranked(query, facts, models, next(iter(trusted), None), found, named or scores)
+        return rank_studies(query, facts, models, next(iter(trusted), None), found, named or scores)
 
 
 def encode(query: Query, corpus: Corpus) -> tuple[Vector, ...]:
@@ -153,7 +155,7 @@ def encode(query: Query, corpus: Corpus) -> tuple[Vector, ...]:
     return (corpus.mean((ask, *corpus.encode((query.focus,)))), *others)
 
 
-def _ranked(
+def rank_studies(
     query: Query,
     facts: CorpusFacts,
     models: Models,
@@ -161,6 +163,10 @@ def _ranked(
     found: Found,
     scores: tuple[StudyScores, ...],
 ) -> Retrieved:
+    """Rank the candidate studies and estimate whether they answer.
+
+    The scaling of the corpus applies to studies without curated texts; its estimate is then compared with one half.
+    """
     vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
     features = relevance.read_features(query, scores, facts.studies, vocabulary)
     names = [_model_name(score) for score in scores]
@@ -168,6 +174,9 @@ def _ranked(
     signals = answerability.signals(ranked, features, query)
     name = names[features.study_ids.index(ranked[0][0])] if ranked else "words"
     model = models.answerability[name]
+    is_scaled = facts.scaling is not None and name.endswith(BARE)
+    scaling = facts.scaling if facts.scaling is not None and is_scaled else Scaling()
+    threshold = 0.5 if is_scaled or model.threshold is None else model.threshold
     return Retrieved(
         vector=vector,
         found=found,
@@ -175,9 +184,9 @@ def _ranked(
         features=features,
         ranked=ranked,
         signals=signals,
-        answerable=answerability.estimate(signals, model) if ranked else 0.0,
-        threshold=0.5 if model.threshold is None else model.threshold,
-        lead=answerability.estimate(signals, models.lead[name]) if ranked else 0.0,
+        answerable=scaling.answerable(answerability.estimate(signals, model)) if ranked else 0.0,
+        threshold=threshold,
+        lead=scaling.lead(answerability.estimate(signals, models.lead[name])) if ranked else 0.0,
         idf={term: vocabulary.idf.get(term, 0.0) for term in query.terms if term in vocabulary.idf},
     )
 
@@ -185,7 +194,7 @@ def _ranked(
 def _model_name(score: StudyScores) -> str:
     """Name the model of a study by the texts that it has, and whether their vectors are there already."""
     leg = "meaning" if any(best.cosine is not None for best in score.best.values()) else "words"
-    return leg if score.is_curated else f"{leg}_bare"
+    return leg if score.is_curated else f"{leg}{BARE}"
 
 
 def cited_studies(retrieved: Retrieved, policy: Policy) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from common import orders
 from corpus_app import search
 from qa_app.answers.corpus import SearchedCorpus
-from qa_app.evaluation import orders_fit, relevance_fit, safety_fit, support_fit
+from qa_app.evaluation import corpus_calibration, orders_fit, relevance_fit, safety_fit, support_fit
 from qa_app.evaluation.relevance_fit import LabelledQuestion
 from qa_app.pipeline import learned, relevance
 from qa_app.pipeline.learned import FOLDER
@@ -40,6 +40,7 @@ class Command(BaseCommand):
         )
         models.add_argument("--readers", type=Path, action="append", default=[], help="reader questions with labels")
         models.add_argument("--out", type=Path, default=FOLDER, help="model files are written below this folder")
+        kinds.add_parser("corpus", help="the estimates, to this corpus, by questions made from its own texts")
         safety = kinds.add_parser("safety", help="which questions get a fixed, careful reply")
         data = settings.BASE_DIR / "tests" / "data"
         safety.add_argument("--questions", type=Path, default=data / "safety_questions.jsonl", help="half is held out")
@@ -70,6 +71,8 @@ class Command(BaseCommand):
         try:
             if options["kind"] == "relevance":
                 self.relevance(options["readers"], options["out"])
+            elif options["kind"] == "corpus":
+                self.corpus()
             elif options["kind"] == "safety":
                 self.safety(options)
             elif options["kind"] == "orders":
@@ -126,6 +129,14 @@ class Command(BaseCommand):
             answers, is_answerable = relevance_fit.labels_of(row)
             labelled.append(LabelledQuestion(query, features, answers, is_answerable, path.stem))
         return labelled
+
+    def corpus(self) -> None:
+        found = corpus_calibration.calibrate()
+        if found is None:
+            raise CommandError("Too few questions could be made of studies without curated texts: nothing is scaled.")
+        self.stdout.write(f"{found.questions} questions, AUROC {found.auroc:.3f}, {found.figures}")
+        if found.auroc < corpus_calibration.LEAST_AUROC:
+            self.stdout.write("On this corpus the estimates tell little: refusals and confidence are not reliable.")
 
     # --- Safety ---
 

@@ -1,0 +1,155 @@
+"""Calibrate the estimates to a corpus without labels, by questions made from its own texts.
+
+A made question is answerable by its source, and unanswerable once its source is left out of the candidates. A slope
+and an offset of the logit (Platt 1999) are fitted to tell the two apart, with a penalty that keeps few questions from
+moving them far. They apply to studies without curated texts alone: the others have models fitted to readers.
+"""
+
+import itertools
+import random
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus_app import search
+from corpus_app.records import Notice
+from qa_app.answers import answering, engines
+from qa_app.answers.corpus import SearchedCorpus
+from qa_app.evaluation import made_questions
+from qa_app.evaluation.made_questions import MadeQuestion
+from qa_app.models import CorpusCalibration
+from qa_app.pipeline.learned import Scaling, logit
+from qa_app.pipeline.ports import LegFailed
+from qa_app.pipeline.retrieval import Models, encode, rank_studies
+from qa_app.pipeline.run import parse_question
+from qa_app.pipeline.text import clean
+
+MOST_QUESTIONS = 200  # half a minute's work on two cores
+LEAST_QUESTIONS = 30  # made of fewer, the figures would be chance
+LEAST_AUROC = 0.7  # below it, the estimates cannot tell on this corpus
+CHANGED_SHARE = 0.1  # of the passages: from then on the figures are fitted anew
+PENALTY = 0.02  # of the squared distance from slope 1 and offset 0, a question
+SEED = 1
+
+
+def make_questions() -> tuple[MadeQuestion, ...]:
+    """Return up to MOST_QUESTIONS questions made from the published corpus, the kinds in turn."""
+    draw = random.Random(SEED)  # noqa: S311 - a sample, not a secret
+    studies = [study for _, study in search.published_studies() if study.notice is not Notice.RETRACTED]
+    draw.shuffle(studies)
+    studies = studies[:MOST_QUESTIONS]
+    ids = [study.study_id for study in studies]
+    own = [search.passage_ids(study_id) for study_id in ids]
+    share = max(1, MOST_QUESTIONS // max(len(ids), 1))
+    chosen = [pk for pks in own for pk in draw.sample(pks, min(share, len(pks)))]
+    kinds = (
+        made_questions.from_passages(search.load_passages(chosen), seed=SEED),
+        made_questions.from_titles((study.study_id, study.title) for study in studies),
+        made_questions.from_definitions(
+            search.concepts(), [(study.study_id, frozenset(study.concepts)) for study in studies]
+        ),
+        made_questions.from_findings(search.findings(ids)),
+    )
+    turns = itertools.chain.from_iterable(itertools.zip_longest(*kinds))
+    return tuple(itertools.islice(filter(None, turns), MOST_QUESTIONS))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """The logits of one made question, with its source and without it."""
+
+    answerable: float
+    unanswerable: float
+    lead: float
+    lead_without: float
+    is_found: bool
+    """Whether the source leads."""
+
+
+def estimate(question: MadeQuestion, corpus: SearchedCorpus, models: Models) -> Estimates | None:
+    """Return the estimates of a question; None where its source is no candidate, or curators wrote its texts."""
+    with search.snapshot():
+        facts = corpus.facts()
+        query = parse_question(clean(question.text), corpus, facts)
+        vectors = encode(query, corpus)
+        found = corpus.find(query.text, vectors[0], collection=None, limit=200, error=None)
+        scores = corpus.score_studies(query.text, vectors, collection=None, limit=answering.POLICY.candidates)
+    own = next((score for score in scores if score.study_id == question.study_id), None)
+    if own is None or own.is_curated:
+        return None
+    plain = replace(facts, scaling=Scaling())
+    whole = rank_studies(query, plain, models, vectors[0], found, scores)
+    others = tuple(score for score in scores if score.study_id != question.study_id)
+    without = rank_studies(query, plain, models, vectors[0], found, others)
+    return Estimates(
+        answerable=logit(whole.answerable),
+        unanswerable=logit(without.answerable),
+        lead=logit(whole.lead),
+        lead_without=logit(without.lead),
+        is_found=whole.ranked[0][0] == question.study_id,
+    )
+
+
+def fit(logits: Sequence[float], targets: Sequence[bool]) -> tuple[float, float]:
+    """Return slope and offset of the logistic regression on one logit, near 1 and 0 where little says otherwise."""
+    x, y = np.asarray(logits), np.asarray(targets, dtype=float)
+    penalty = PENALTY * len(x)
+    slope, offset = 1.0, 0.0
+    for _ in range(50):  # Newton's method; the loss is convex
+        chance = 1 / (1 + np.exp(-np.clip(slope * x + offset, -30, 30)))
+        gradient = np.array([((chance - y) * x).sum() + penalty * (slope - 1), (chance - y).sum() + penalty * offset])
+        weight = chance * (1 - chance)
+        curvature = np.array(
+            [[(weight * x * x).sum() + penalty, (weight * x).sum()], [(weight * x).sum(), weight.sum() + penalty]]
+        )
+        step = np.linalg.solve(curvature, gradient)
+        slope, offset = slope - step[0], offset - step[1]
+        if np.abs(step).max() < 1e-8:
+            break
+    return max(float(slope), 0.0), float(offset)
+
+
+def auroc(yes: NDArray[np.float64], no: NDArray[np.float64]) -> float:
+    """Return the chance that an answerable question has the higher estimate (Hanley and McNeil 1982)."""
+    above = (yes[:, None] > no[None, :]).mean() + 0.5 * (yes[:, None] == no[None, :]).mean()
+    return float(above)
+
+
+def is_due() -> bool:
+    """Return whether the corpus or the models have changed since the last calibration, enough to matter."""
+    last = CorpusCalibration.objects.order_by("-pk").first()
+    if last is None or last.models_version != engines.engine(answering.POLICY).models.version:
+        return search.corpus_version() > 0
+    passages = search.corpus_figures()["passages"]
+    return bool(abs(passages - last.passages) > CHANGED_SHARE * last.passages)
+
+
+def calibrate() -> CorpusCalibration | None:
+    """Fit the present corpus and store the figures; None where too few questions can be made of it.
+
+    Raises EncoderUnavailable.
+    """
+    corpus, models = SearchedCorpus(), engines.engine(answering.POLICY).models
+    try:
+        rows = [row for question in make_questions() if (row := estimate(question, corpus, models))]
+    except LegFailed as error:
+        raise search.EncoderUnavailable(str(error)) from error
+    if len(rows) < LEAST_QUESTIONS:
+        return None
+    yes, no = np.array([row.answerable for row in rows]), np.array([row.unanswerable for row in rows])
+    slope, offset = fit([*yes, *no], [True] * len(yes) + [False] * len(no))
+    lead_slope, lead_offset = fit(
+        [row.lead for row in rows] + [row.lead_without for row in rows],
+        [row.is_found for row in rows] + [False] * len(rows),
+    )
+    found = auroc(yes, no)
+    return CorpusCalibration.objects.create(
+        corpus_version=search.corpus_version(),
+        passages=search.corpus_figures()["passages"],
+        models_version=models.version,
+        questions=len(rows),
+        auroc=found,
+        figures=asdict(Scaling(slope, offset, lead_slope, lead_offset)),
+    )
