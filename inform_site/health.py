@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from qa_app.answers import asking, engines
+from qa_app.answers.corpus import describe_calibration
 
 
 @never_cache
@@ -36,6 +37,7 @@ def state() -> tuple[dict[str, Any], HTTPStatus]:
             cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
             has_vectors = bool(cursor.fetchone()[0])
         trouble = engines.model_trouble()
+        corpus_calibration = describe_calibration()
     except DatabaseError:
         away = {
             "ok": False,
@@ -43,6 +45,7 @@ def state() -> tuple[dict[str, Any], HTTPStatus]:
             "vectors": False,
             "writer": asking.describe_writer(),
             "calibration": None,
+            "corpus_calibration": None,
         }
         return away, HTTPStatus.SERVICE_UNAVAILABLE
     body = {
@@ -51,5 +54,6 @@ def state() -> tuple[dict[str, Any], HTTPStatus]:
         "vectors": has_vectors,
         "writer": asking.describe_writer(),
         "calibration": trouble,
+        "corpus_calibration": corpus_calibration,
     }
     return body, HTTPStatus.OK if has_vectors else HTTPStatus.SERVICE_UNAVAILABLE

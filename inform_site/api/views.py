@@ -23,12 +23,20 @@ class Writer(serializers.Serializer[Any]):
     circuit = serializers.ChoiceField(choices=("closed", "open", "half_open"), allow_null=True)
 
 
+class CorpusCalibration(serializers.Serializer[Any]):
+    corpus_version = serializers.IntegerField()
+    questions = serializers.IntegerField(help_text="Made from the corpus's own texts.")
+    auroc = serializers.FloatField(help_text="How well they are told apart with and without their source.")
+    tells = serializers.BooleanField(help_text="Whether that is enough to rely on refusals.")
+
+
 class Health(serializers.Serializer[Any]):
     ok = serializers.BooleanField()
     database = serializers.BooleanField()
     vectors = serializers.BooleanField(help_text="Whether the database knows vectors.")
     writer = Writer(help_text="Who writes by default.")
     calibration = serializers.CharField(allow_null=True, help_text="What keeps estimates from being used.")
+    corpus_calibration = CorpusCalibration(allow_null=True, help_text="Null: the estimates are as they are shipped.")
 
 
 class HealthView(APIView):

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from typing import Any
 
 from django.db import DatabaseError
 
@@ -23,6 +24,8 @@ from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.strength import StudySize
 
 logger = logging.getLogger(__name__)
+
+LEAST_AUROC = 0.7  # below it, the estimates cannot tell on a corpus
 
 
 class SearchedCorpus:
@@ -79,8 +82,24 @@ class SearchedCorpus:
 
 def current_scaling() -> Scaling | None:
     """Return the newest calibration of the estimates to this corpus; None where there is none."""
-    newest = CorpusCalibration.objects.order_by("-pk").values_list("figures", flat=True).first()
-    return Scaling(**newest) if newest else None
+    newest = CorpusCalibration.objects.order_by("-pk").first()
+    return Scaling(**newest.figures) if newest else None
+
+
+def describe_calibration() -> dict[str, Any] | None:
+    """Return the figures of the calibration in force; None where there is none.
+
+    `tells` is false where the estimates hardly tell made questions with and without their source apart.
+    """
+    newest = CorpusCalibration.objects.order_by("-pk").first()
+    if newest is None:
+        return None
+    return {
+        "corpus_version": newest.corpus_version,
+        "questions": newest.questions,
+        "auroc": round(newest.auroc, 3),
+        "tells": newest.auroc >= LEAST_AUROC,
+    }
 
 
 def _read_facts() -> CorpusFacts:

@@ -28,7 +28,6 @@ from qa_app.pipeline.text import clean
 
 MOST_QUESTIONS = 200  # half a minute's work on two cores
 LEAST_QUESTIONS = 30  # made of fewer, the figures would be chance
-LEAST_AUROC = 0.7  # below it, the estimates cannot tell on this corpus
 CHANGED_SHARE = 0.1  # of the passages: from then on the figures are fitted anew
 PENALTY = 0.02  # of the squared distance from slope 1 and offset 0, a question
 SEED = 1
@@ -75,14 +74,15 @@ def estimate(question: MadeQuestion, corpus: SearchedCorpus, models: Models) -> 
         query = parse_question(clean(question.text), corpus, facts)
         vectors = encode(query, corpus)
         found = corpus.find(query.text, vectors[0], collection=None, limit=200, error=None)
-        scores = corpus.score_studies(query.text, vectors, collection=None, limit=answering.POLICY.candidates)
+        trusted = vectors if models.is_calibrated else ()
+        scores = corpus.score_studies(query.text, trusted, collection=None, limit=answering.POLICY.candidates)
     own = next((score for score in scores if score.study_id == question.study_id), None)
     if own is None or own.is_curated:
         return None
-    plain = replace(facts, scaling=Scaling())
-    whole = rank_studies(query, plain, models, vectors[0], found, scores)
+    plain, vector = replace(facts, scaling=None), next(iter(trusted), None)
+    whole = rank_studies(query, plain, models, vector, found, scores)
     others = tuple(score for score in scores if score.study_id != question.study_id)
-    without = rank_studies(query, plain, models, vectors[0], found, others)
+    without = rank_studies(query, plain, models, vector, found, others)
     return Estimates(
         answerable=logit(whole.answerable),
         unanswerable=logit(without.answerable),

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from corpus_app import search
 from qa_app.answers import answering, asking, engines
+from qa_app.answers.corpus import describe_calibration
 from qa_app.evaluation.measures import wilson_interval
 from qa_app.models import EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER, BadModel, ModelFile
@@ -110,4 +111,5 @@ def how_it_works() -> dict[str, Any]:
         "writer": asking.describe_writer(),
         "longest_question": asking.MAX_QUESTION_LENGTH,
         "calibration_trouble": engines.model_trouble(),
+        "corpus_calibration": describe_calibration(),
     }

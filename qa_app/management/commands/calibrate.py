@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from common import orders
 from corpus_app import search
-from qa_app.answers.corpus import SearchedCorpus
+from qa_app.answers.corpus import LEAST_AUROC, SearchedCorpus
 from qa_app.evaluation import corpus_calibration, orders_fit, relevance_fit, safety_fit, support_fit
 from qa_app.evaluation.relevance_fit import LabelledQuestion
 from qa_app.pipeline import learned, relevance
@@ -135,7 +135,7 @@ class Command(BaseCommand):
         if found is None:
             raise CommandError("Too few questions could be made of studies without curated texts: nothing is scaled.")
         self.stdout.write(f"{found.questions} questions, AUROC {found.auroc:.3f}, {found.figures}")
-        if found.auroc < corpus_calibration.LEAST_AUROC:
+        if found.auroc < LEAST_AUROC:
             self.stdout.write("On this corpus the estimates tell little: refusals and confidence are not reliable.")
 
     # --- Safety ---
