@@ -96,6 +96,7 @@ def corpus_slice(folder: Path) -> Path:
     (folder / "studies").mkdir()
     for study_id in SLICE:
         shutil.copy(CORPUS / "studies" / f"{study_id}.json", folder / "studies")
+    shutil.copy(CORPUS / "site.toml", folder)
     vocabulary = json.loads((CORPUS / "concepts.json").read_text(encoding="utf-8"))
     relations = [row | {"studies": [s for s in row["studies"] if s in SLICE]} for row in vocabulary["relations"]]
     vocabulary["relations"] = [row for row in relations if row["studies"]]

@@ -59,6 +59,7 @@ def copy_slice(folder: Path, studies: Sequence[str] = SLICE) -> Path:
     for study_id in studies:
         shutil.copy(CORPUS / "studies" / f"{study_id}.json", folder / "studies")
     shutil.copytree(CORPUS / "lexicon", folder / "lexicon")
+    shutil.copy(CORPUS / "site.toml", folder)
     relations = [row | {"studies": [s for s in row["studies"] if s in studies]} for row in GRAPH["relations"]]
     vocabulary = GRAPH | {"relations": [row for row in relations if row["studies"]]}
     (folder / "concepts.json").write_text(json.dumps(vocabulary), encoding="utf-8")
