@@ -17,6 +17,7 @@ from qa_app.models import CorpusCalibration
 from qa_app.pipeline.agreement import build_alias_index, map_finding
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import Scaling
+from qa_app.pipeline.lexicon import PhraseIndex
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
 from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
@@ -118,6 +119,7 @@ def _read_facts() -> CorpusFacts:
         concept_index=ConceptIndex.build(concepts),
         people=PeopleIndex.build(lexicons.get("people", {})),
         safety=SafetyLexicon.build(lexicons),
+        polarity=PhraseIndex.of_language("polarity", corpus=lexicons),
         findings=findings,
         finding_concepts={finding.finding_id: map_finding(finding, aliases) for finding in findings},
         sizes={r.study_id: StudySize(r.participants, r.included_studies) for r in references},

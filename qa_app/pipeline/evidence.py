@@ -191,7 +191,7 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered, finding: Find
 
     Where it has none, use the nearest finding of the leading study; the verdict is then never yes or no.
     """
-    polarity = read_polarity(query.ask, query.intent)
+    polarity = read_polarity(query.ask, query.intent, facts.polarity)
     judged = finding or next(iter(gathered.findings), None)
     if judged is None:
         return None

@@ -172,9 +172,9 @@ class PhraseIndex:
     vocabulary: frozenset[str]
 
     @classmethod
-    def of_language(cls, *names: str) -> PhraseIndex:
-        """Compile files of the language's lexicon."""
-        return cls.compile(map(language_table, names))
+    def of_language(cls, *names: str, corpus: Tables | None = None) -> PhraseIndex:
+        """Compile files of the language's lexicon with a corpus's files of the same names. Raises LexiconError."""
+        return cls.compile([*map(language_table, names), *((corpus or {}).get(name, {}) for name in names)])
 
     @classmethod
     def compile(cls, tables: Iterable[Table]) -> PhraseIndex:

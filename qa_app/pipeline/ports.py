@@ -16,6 +16,7 @@ from corpus_app.records import Certainty, Collection, Concept, Finding, Found, P
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import Scaling
+from qa_app.pipeline.lexicon import PhraseIndex
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question.people import PeopleIndex
@@ -40,6 +41,8 @@ class CorpusFacts:
     concept_index: ConceptIndex
     people: PeopleIndex
     safety: SafetyLexicon
+    polarity: PhraseIndex
+    """What a yes to a question would say, in words of the language and of the corpus."""
     findings: tuple[Finding, ...]
     """Confirmed findings of all searchable studies."""
     finding_concepts: Mapping[int, FindingConcepts]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from corpus_app.records import Direction, Finding, Lean, Wanted
 from qa_app.pipeline.agreement import FindingConcepts
-from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
+from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.query import Intent
 from qa_app.pipeline.records import HeadlineVerdict
 from qa_app.pipeline.text import content_stems
@@ -46,16 +45,16 @@ _FIXED = {
     Intent.HOW: HeadlineVerdict.EXPLANATION,
 }
 _WITHOUT_CHOICE = {Intent.WHICH: HeadlineVerdict.LIST, Intent.WHAT: HeadlineVerdict.EXPLANATION}
-_PHRASES = PhraseIndex.compile([tomllib.loads((LANGUAGE_FOLDER / "polarity.toml").read_text("utf-8"))])
+LANGUAGE_POLARITY = PhraseIndex.of_language("polarity")
 
 
-def read_polarity(ask: str, intent: Intent) -> Polarity:
+def read_polarity(ask: str, intent: Intent, phrases: PhraseIndex = LANGUAGE_POLARITY) -> Polarity:
     """Return the statement that a yes to the ask makes.
 
     The polarity is certain only for one yes-or-no question with one kind of cue and no negation, limit or choice in it.
     """
     words = words_of(ask)
-    spans = _PHRASES.find(words)
+    spans = phrases.find(words)
     kinds = [kind for kind in PolarityKind if kind in spans]
     if not kinds:
         return Polarity(PolarityKind.NONE, False, "choice" in spans)

@@ -19,6 +19,7 @@ from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.run import Engine
 from qa_app.pipeline.text import EMPTY_WORDS, stem, words
+from qa_app.pipeline.verdict import LANGUAGE_POLARITY
 from tests.pipeline.corpora import published_rows, study_of
 from tests.pipeline.values import make_passage
 
@@ -53,6 +54,7 @@ class FakeCorpus:
             concept_index=ConceptIndex.build(concepts),
             people=PeopleIndex.build({}),
             safety=SafetyLexicon.build(),
+            polarity=LANGUAGE_POLARITY,
             findings=(),
             finding_concepts={},
             sizes={},

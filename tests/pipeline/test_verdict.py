@@ -49,6 +49,15 @@ def test_intents_and_polarities_catch_their_examples_and_miss_the_others() -> No
         assert (name in polarity.find(words_of(caught)), name in polarity.find(words_of(missed))) == (True, False), name
 
 
+def test_words_of_the_corpus_extend_those_of_the_language() -> None:
+    corpus = {"polarity": {"lists": {"helps": {"phrases": ["pull crowds"]}}}}
+    ask = "Does jazz pull crowds?"
+
+    for lists, kind in ((None, "none"), (corpus, "helps")):
+        phrases = PhraseIndex.of_language("polarity", corpus=lists)
+        assert read_polarity(ask, read_intent(ask), phrases).kind == kind
+
+
 def test_the_intent_of_a_question() -> None:
     intents = {
         "How many sets do I need?": "how_many", "my gran is 80, is lifting safe?": "yes_no", "protein timing strength": "claim",
