@@ -23,7 +23,7 @@ SLOTS: Mapping[ConceptRole, str] = {
 }
 """Slot of a question that a concept of each role fills; an empty one fills none."""
 FILLERS = frozenset(tomllib.loads((LANGUAGE_FOLDER / "slots.toml").read_text("utf-8"))["fillers"]["words"])
-"""Words that may occur inside a name of several words: "build more muscle"."""
+"""Words that may occur inside a name of several words: "grow more roses"."""
 
 
 def slot_of(concept: Concept) -> str:

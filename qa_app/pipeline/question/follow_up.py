@@ -13,7 +13,7 @@ from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.text import EMPTY_WORDS, stem
 
 LONGEST = 2_000  # characters
-MOST_TOPIC_WORDS = 8  # "what about older women who lift"
+MOST_TOPIC_WORDS = 8  # "what about older women who garden"
 MOST_BARE_WORDS = 4  # words after "how many"
 SLOTS = frozenset({"people", "intervention", "outcome", "condition"})
 GENERIC_STEMS = frozenset(map(stem, language_table("follow_up")["generic"]["words"]))
@@ -40,7 +40,7 @@ class Named:
         return question[self.start : self.end]
 
     def trimmed(self, text: str, asking_end: int | None) -> Named:
-        """Return the name without words that only ask ("how much protein") and without half a bracket."""
+        """Return the name without words that only ask ("how much compost") and without half a bracket."""
         start = asking_end + 1 if asking_end is not None and asking_end < self.end else self.start
         bracket = text.find("(", start, self.end)
         if bracket < 0 or ")" in text[bracket : self.end]:
@@ -142,7 +142,7 @@ def follow(question: str, before: str, concepts: ConceptIndex, people: PeopleInd
 
 
 def standalone(question: str, understood_as: str | None) -> str:
-    """Return the question that a next one follows: "what about women: how much protein?" gives "how much protein?"."""
+    """Return the question that a next one follows: "what about women: how much tea?" gives "how much tea?"."""
     return question if understood_as is None else understood_as.removeprefix(f"{question.rstrip(_END)}: ")
 
 

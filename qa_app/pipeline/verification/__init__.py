@@ -71,8 +71,8 @@ def verify(
 def find_span(text: str, passage: Passage) -> Span | None:
     """Find the text in the passage as whole sentences; None where it is not there.
 
-    A part of a sentence is no support: "creatine harms the kidneys" also occurs in "no trial found that creatine harms
-    the kidneys".
+    A part of a sentence is no support: "compost harms young roses" also occurs in "no trial found that compost harms
+    young roses".
     """
     starts = {sentence.start for sentence in passage.sentences}
     ends = {sentence.end for sentence in passage.sentences}

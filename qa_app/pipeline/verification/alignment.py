@@ -176,7 +176,7 @@ def _is_listed(tokens: Sequence[Token], place: int) -> bool:
 
 
 def _is_statement(dropped: Sequence[Token], aligned: Token) -> bool:
-    """Tell whether the omitted head is a statement of its own, up to a comma: "Diet was not controlled, ..."."""
+    """Tell whether the omitted head is a statement of its own, up to a comma: "Light was not controlled, ..."."""
     if aligned.opens or aligned.kind in {Kind.PLACE, Kind.DIRECTION}:
         return False
     denied = [n for n, t in enumerate(dropped) if t.kind is Kind.NEGATION]
