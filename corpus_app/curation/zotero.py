@@ -39,7 +39,7 @@ _COLLECTION = re.compile(r"[A-Z0-9]{8}")
 class ZoteroCollection:
     key: str
     name: str
-    """With the names of the collections around it: `Nutrition > Creatine`."""
+    """With the names of the collections around it: `Cities > Trees`."""
     items: int
 
 

@@ -79,8 +79,8 @@ def warm_up() -> None:
         time.sleep(POLL_SECONDS)
     try:
         # One text and several texts take different code paths.
-        encode_questions(["How many sets a week?", "How much protein a day?"])
-        encode_question("How many sets a week?")
+        encode_questions(["How many books a week?", "How much shade a day?"])
+        encode_question("How many books a week?")
         catalogue.vocabulary()
     finally:
         if not connection.in_atomic_block:

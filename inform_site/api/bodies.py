@@ -60,7 +60,7 @@ def read_object(text: str) -> dict[str, Any]:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         raise exceptions.ParseError(f"The body is not JSON{where}. Send a JSON object.") from error
     if not isinstance(read, dict):
-        raise exceptions.ParseError('Send a JSON object, such as {"question": "How many sets per week?"}.')
+        raise exceptions.ParseError('Send a JSON object, such as {"question": "How much shade?"}.')
     unfit = dict(_find_unfit(read, (), 1))
     if unfit:
         raise exceptions.ValidationError(unfit)

@@ -151,5 +151,5 @@ class LegacyFailure(Shape):
 
 REFUSED: dict[int, Any] = dict.fromkeys((400, 401, 403, 404, 405, 406, 413, 415, 429, 503), LegacyFailure)
 REFUSED_PART: dict[int, Any] = REFUSED | dict.fromkeys((410, 422), LegacyFailure)
-ASKED = OpenApiExample("A question", value={"query": "How many sets per week for muscle growth?"}, request_only=True)
+ASKED = OpenApiExample("A question", value={"query": "How much shade do city streets need?"}, request_only=True)
 PART_ASKED = OpenApiExample("A part", value={"request_id": "577914d7-71cc-435c-b6a6-32dfbda37880"}, request_only=True)

@@ -86,7 +86,7 @@ SEARCH_PARAMETERS = [
         {"type": "string", "minLength": 1, "maxLength": asking.MAX_QUESTION_LENGTH},
         required=True,
         description="The question. In a body (POST) it stands in no proxy's log.",
-        examples=[OpenApiExample("A question", value="How many sets per week for muscle growth?")],
+        examples=[OpenApiExample("A question", value="How much shade do city streets need?")],
     ),
     OpenApiParameter("mode", str, enum=MODES),
     OpenApiParameter("collection", str, description="Slug of the collection to search first."),
@@ -471,11 +471,11 @@ class Search(Shape):
     timings_ms = Numbers()
 
 
-ASKED = OpenApiExample("A question", value={"question": "How many sets per week for muscle growth?"}, request_only=True)
+ASKED = OpenApiExample("A question", value={"question": "How much shade do city streets need?"}, request_only=True)
 ASKED_FULLY = OpenApiExample(
     "With every field",
     value={
-        "question": "How much protein do older adults need?", "mode": "intermediate", "collection": "nutrition",
+        "question": "How much shade do older adults need?", "mode": "intermediate", "collection": "city-trees",
         "writer": "extractive", "parent": None,
     },
     request_only=True,

@@ -54,7 +54,7 @@ class BulkEditsView(DeskView):
         examples=[
             OpenApiExample(
                 "Two fields",
-                value={"studies": ["S001", "S002"], "changes": {"collection": "training", "labels": {"add": ["2026"]}}},
+                value={"studies": ["S001", "S002"], "changes": {"collection": "trees", "labels": {"add": ["2026"]}}},
                 request_only=True,
             )
         ],

@@ -18,7 +18,7 @@ from corpus_app.models import OutcomeCertainty
 JUDGEMENT = OpenApiExample(
     "A judgement",
     value={
-        "intervention": "creatine", "outcome": "muscle-strength", "age_group": "older_adults", "level": "moderate",
+        "intervention": "street-trees", "outcome": "summer-heat", "age_group": "older_adults", "level": "moderate",
         "reasons": ["Most trials are small."],
     },
     request_only=True,

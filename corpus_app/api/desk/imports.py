@@ -186,7 +186,7 @@ class ConfirmView(DeskView):
         description="A worker carries it out study by study; `get_import` says how far it is. "
         "To publish takes the permission to.",
         responses={202: shapes.Import},
-        examples=[OpenApiExample("As drafts", value={"collection": "training", "submit": True}, request_only=True)],
+        examples=[OpenApiExample("As drafts", value={"collection": "city-trees", "submit": True}, request_only=True)],
     )  # fmt: skip
     def post(self, request: Request, import_id: str) -> Response:
         job = find(import_id)

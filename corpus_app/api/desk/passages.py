@@ -17,7 +17,7 @@ from corpus_app.models import Passage
 
 PASSAGE = OpenApiExample(
     "A passage",
-    value={"section": "results", "text": "Ten weekly sets increased growth more than five."},
+    value={"section": "results", "text": "Streets with trees were cooler than streets without."},
     request_only=True,
 )
 
@@ -82,7 +82,7 @@ class PassageView(DeskView):
     @extend_schema(
         operation_id="change_passage", summary="Change a passage", tags=TAG, request=bodies.OnePassageBody,
         responses=shapes.OneDeskPassage,
-        examples=[OpenApiExample("New words", value={"text": "Ten weekly sets increased growth."}, request_only=True)],
+        examples=[OpenApiExample("New words", value={"text": "Streets with trees were cooler."}, request_only=True)],
     )  # fmt: skip
     def patch(self, request: Request, passage_id: str) -> Response:
         passage = find(passage_id)

@@ -33,17 +33,17 @@ CONCEPTS = ("corpus_app.add_studyconcept", "corpus_app.change_studyconcept", "co
 NEW = OpenApiExample(
     "A draft with a passage",
     value={
-        "study_id": "example-2024", "title": "Ten weekly sets and muscle growth", "authors": ["Example AB"],
-        "year": 2024, "design": "randomized_controlled_trial", "collection": "training", "doi": "10.1000/example.1",
-        "passages": [{"section": "results", "text": "Ten weekly sets increased growth more than five."}],
+        "study_id": "example-2024", "title": "Street trees and summer heat", "authors": ["Example AB"],
+        "year": 2024, "design": "randomized_controlled_trial", "collection": "city-trees", "doi": "10.1000/example.1",
+        "passages": [{"section": "results", "text": "Streets with trees were cooler than streets without."}],
     },
     request_only=True,
 )  # fmt: skip
-CHANGE = OpenApiExample("A new title", value={"title": "Ten weekly sets or five"}, request_only=True)
+CHANGE = OpenApiExample("A new title", value={"title": "Street trees and the heat of summer"}, request_only=True)
 REASON = OpenApiExample("A reason", value={"reason": "The abstract was corrected by the authors."}, request_only=True)
 SOURCE = OpenApiExample(
     "Its source",
-    value={"passage_id": 131, "words": "Strength rose by 12 % (95 % CI 4 to 20)."},
+    value={"passage_id": 131, "words": "Temperature fell by 12 % (95 % CI 4 to 20)."},
     request_only=True,
 )
 MERGE = OpenApiExample(
