@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from re import Match
 
@@ -13,7 +13,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_noop as N_
 
-from qa_app.pipeline.question.safety import URGENT
+from corpus_app import search
+from qa_app.pipeline.question.safety import URGENT, replies_in
 from qa_app.templatetags.counted_words import PEOPLE
 
 register = template.Library()
@@ -55,81 +56,12 @@ FIXED = (
         "Canada. Please also tell somebody close to you, and a doctor. A library of studies is not what helps now."
     ),
     N_(
-        "This may be an emergency, and it is nothing that a library of studies can help with. Stop exercising now. "
-        "If someone may be in danger, call your local emergency number (112 in Europe, 999 in the UK, 911 in North "
-        "America) or have someone take you to an emergency department at once. When it is safe, ask a doctor before "
-        "you train again."
-    ),
-    N_(
         "This may be an emergency, and it is nothing that a library of studies can help with. If someone may be in "
         "danger, call your local emergency number (112 in Europe, 999 in the UK, 911 in North America) or have someone "
         "take you to an emergency department at once."
     ),
-    N_(
-        "How to train in pregnancy is for the midwife or doctor who looks after you to say. With any symptom or "
-        "complication, please pause training and speak to them today rather than tomorrow; call the emergency number "
-        "if there is bleeding, strong pain or faintness. This site gives no advice on it."
-    ),
-    N_(
-        "This sounds like something to be looked at, and no website can examine you. What a test shows is for the "
-        "doctor who had it done to explain. With an injury, please rest the part and see a doctor or physiotherapist, "
-        "soon if it is swollen, misshapen, numb, weak or very painful. This site cannot say what is wrong or which "
-        "exercise would help."
-    ),
-    N_(  # in answers of former releases
-        "Symptoms or complications in pregnancy need a midwife or doctor, today rather than tomorrow, and the "
-        "emergency number if there is bleeding, strong pain or faintness. Please pause training until they have said "
-        "what is safe. This site gives no advice on it."
-    ),
-    N_(
-        "What you describe deserves care rather than a training or diet plan, and this site will not give numbers for "
-        "it. Please talk to your doctor, or to an eating-disorder helpline in your country; both are used to these "
-        "questions and do not judge. If you feel faint, have chest pain or think of harming yourself, call the "
-        "emergency number."
-    ),
-    N_(
-        "Training, diets and supplements for children and teenagers need someone who knows the child: a "
-        "paediatrician, a family doctor or a qualified youth coach, together with a parent. Most studies here are on "
-        "adults, and this site gives no plan for anyone under 18."
-    ),
-    N_(
-        "Whether to start, stop or change a medicine, and how to eat and train with it, is a question for the doctor "
-        "who prescribed it: stopping some of them suddenly is dangerous, however well training goes. Please ask your "
-        "doctor or pharmacist first. This site can tell you what studies found about training in groups of people, "
-        "not what is right for your treatment."
-    ),
-    N_(  # in answers of former releases
-        "Training, diets and supplements for children and teenagers need someone who knows the child: a "
-        "paediatrician, a family doctor or a qualified youth coach, together with a parent. The studies here are on "
-        "adults, so this site gives no plan for anyone under 18."
-    ),
-    N_(
-        "This site gives no doses or schedules for medicines, hormones or doping substances, whoever asks: taken "
-        "without a doctor they can do lasting harm or kill. If you take or are thinking of taking them, a doctor or a "
-        "drug advice service can talk it through in confidence."
-    ),
-    N_(  # in answers of former releases
-        "Whether to start, stop or change a medicine is a decision for the doctor who prescribed it: stopping some of "
-        "them suddenly is dangerous, however well training goes. Please ask your doctor or pharmacist first. This "
-        "site can tell you what studies found about training in groups of people, not what is right for your treatment."
-    ),
-    N_(
-        "That depends on your own health, which only the people who treat you know. Please ask the doctor who looks "
-        "after you before you change your training or diet. This site can tell you what studies found in groups of "
-        "people, not what is safe for you."
-    ),
-    N_(
-        "This sounds like something to be looked at, and no website can examine you. Please rest the part and see a "
-        "doctor or physiotherapist, soon if it is swollen, misshapen, numb, weak or very painful. This site cannot "
-        "say what is wrong or which exercise would help."
-    ),
-    N_(
-        "What this site can do: say what published studies found about training, protein, supplements and exercise in "
-        "later life, with each sentence tied to its source. Ask about a group of people rather than about one "
-        "person's health."
-    ),
 )
-"""Fixed texts of refusals and built-in safety replies."""
+"""Fixed texts of refusals, and the replies to a crisis and an emergency of a corpus without word lists."""
 GROUPS = {**PEOPLE, "the long term": N_("the long term")}
 """Population names and time frames in messages about what an answer leaves open."""
 
@@ -153,9 +85,10 @@ class MessagePart:
 def translated_parts(message: object) -> tuple[MessagePart, ...]:
     """Translate the known texts of a stored message; a curator's text stays as it is."""
     text = str(message or "")
-    if (get_language() or "en").startswith("en"):
+    language = (get_language() or "en").partition("-")[0]
+    if language == "en":
         return (MessagePart(text, is_ours=True),)
-    return tuple(_parts(text))
+    return tuple(_parts(text, replies_in(language, search.lexicons()) if text else {}))
 
 
 @register.filter
@@ -174,13 +107,13 @@ def with_phone_links(text: object, route: object) -> SafeString:
     return mark_safe("".join([*pieces, escape(words[end:])]))  # noqa: S308 - each piece is escaped
 
 
-def _parts(text: str) -> Iterator[MessagePart]:
+def _parts(text: str, replies: Mapping[str, str]) -> Iterator[MessagePart]:
     while text:
         space = text[: len(text) - len(text.lstrip())]
         rest = text[len(space) :]
-        fixed = next((known for known in FIXED if rest.startswith(known)), None)
+        fixed = next((known for known in (*FIXED, *replies) if rest.startswith(known)), None)
         if fixed:
-            yield MessagePart(space + gettext(fixed), is_ours=True)
+            yield MessagePart(space + (replies.get(fixed) or gettext(fixed)), is_ours=True)
             text = rest[len(fixed) :]
             continue
         match, tell = next(

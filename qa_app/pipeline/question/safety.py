@@ -123,6 +123,12 @@ def routes_of(
     return listed, learned if learned in lexicon.routes else None
 
 
+def replies_in(language: str, corpus: Tables) -> Mapping[str, str]:
+    """Return the corpus's translated replies by their English text; none where its file has none for the language."""
+    replies: Mapping[str, str] = corpus.get("safety", {}).get("languages", {}).get(language, {})
+    return replies
+
+
 def _rows(tables: Iterable[Table], key: str) -> list[Any]:
     return [row for table in tables for row in table.get(key, ())]
 
