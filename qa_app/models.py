@@ -595,6 +595,11 @@ class SafetyReply(models.Model):
     def is_draft(self) -> bool:
         return self.status == self.Status.DRAFT
 
+    @property
+    def is_built_in(self) -> bool:
+        """Tell whether a migration wrote it: nobody did, and it was approved in the same moment."""
+        return self.written_by_id is None and self.reviewed_by_id is None and self.written_at == self.reviewed_at
+
     def obstacle_to_approval(self, by: User) -> str | None:
         """Return why this person cannot approve the draft, as a message; None where they can."""
         if not self.is_draft:

@@ -127,9 +127,14 @@ def _with_missing_model(ending: Ending, writer: str) -> Ending:
 
 
 def reviewed(declined: Declined) -> Declined:
-    """Return the declined question with the approved reply of its route, if there is one."""
+    """Return the declined question with the approved reply of its route, if there is one.
+
+    A built-in reply that says something else than the corpus's own gives way: it was written for another corpus.
+    """
     reply = SafetyReply.objects.find_approved(declined.route)
-    return replace(declined, message=reply.message, version=reply.version) if reply else declined
+    if reply is None or (reply.is_built_in and reply.message != declined.message):
+        return declined
+    return replace(declined, message=reply.message, version=reply.version)
 
 
 def reranker(waiting: Waiting | None = None) -> Reranker | None:

@@ -141,6 +141,18 @@ def test_readers_get_the_approved_words_and_answers_their_version(writer: User, 
 
 
 @pytest.mark.usefixtures("library")
+def test_a_corpus_of_another_subject_replies_in_its_own_words_or_in_general_ones(writer: User, reviewer: User) -> None:
+    curation.set_lexica({}, by=None, by_name="tests")
+
+    general = asking.ask(question=EMERGENCY)
+    make_draft(writer).approve(by=reviewer, now=NOW, seen=NOW)
+
+    assert general["message"] == SafetyLexicon.build().routes["emergency"].message
+    assert general["guardrail"] == {"route": "emergency", "version": None}
+    assert asking.ask(question=EMERGENCY)["message"] == WORDS
+
+
+@pytest.mark.usefixtures("library")
 def test_without_an_approved_row_the_built_in_words_stand_in(writer: User) -> None:
     SafetyReply.objects.all().delete()
     make_draft(writer)
