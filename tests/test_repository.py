@@ -29,6 +29,25 @@ def names_read_by_settings() -> set[str]:
     return set(re.findall(r'\bread\(\s*[\w.]+,\s*"([A-Z_]+)"', text("inform_site/settings.py")))
 
 
+SUBJECT = re.compile(
+    r"(?<![a-z])(muscl|hypertroph|sarcopeni|creatine|protein|whey|casein|leucine|bcaa|collagen|keto\b|gym|lifter|lifting"
+    r"|weightlift|powerlift|bodybuild|barbell|dumbbell|kettlebell|squat|deadlift|bench press|bicep|tricep|quadricep|hamstring"
+    r"|glute|physique|workout|exercis|athlet|treadmill|sprint|hiit|crossfit|pilates|yoga|plyometric|anabolic|steroid"
+    r"|testosterone|doping|alanine|tendon|osteopor|menopaus|frail|physiotherap|marathon|cardiovascular|aerobic|endurance"
+    r"|nutrition|nutrient|kidney|fitness|sedentary|obes|jogg|insulin|diabet|swimmer|footballer|massage|sauna|isometric)",
+    re.IGNORECASE,
+)
+"""Words of the starter corpus's subject, by their beginning."""
+TRAINED = re.compile(r"\bathletes\b", re.IGNORECASE)
+"""A value of a study's training status, which every corpus has."""
+OF_SCIENCE = ("corpus_app/passages.py", "corpus_app/quality/marks.py")
+"""Files that name what has a letter behind it in any science (protein C)."""
+NOT_SEARCHED = re.compile(
+    r"/migrations/|/fitted/|/vendor/|/__pycache__/|quality/words\.txt|common/orders|\.(png|ico|woff2?|npz)$"
+    r"|verification/(lexicon\.py|support\.json)$"  # words that no sentence may lose: the more subjects, the safer
+)
+
+
 def pins(lock: str) -> dict[str, str]:
     """Name and version of each requirement in a lock."""
     return dict(re.findall(r"^([\w.-]+)==([\w.+]+)", text(f"requirements/{lock}.lock"), re.MULTILINE))
@@ -58,6 +77,20 @@ def test_environment_is_read_in_settings_alone() -> None:
     ]
 
     assert readers == []
+
+
+def test_code_knows_no_subject() -> None:
+    """Words of a subject belong to the files of its corpus."""
+    folders = ("common", "corpus_app", "inform_site", "qa_app", "static", "templates")
+    paths = sorted(path.relative_to(ROOT).as_posix() for folder in folders for path in (ROOT / folder).rglob("*.*"))
+    found = {
+        (path, word.lower())
+        for path in paths
+        if (ROOT / path).is_file() and not NOT_SEARCHED.search(path)
+        for word in SUBJECT.findall(TRAINED.sub("", text(path)))
+    }
+
+    assert found == {(path, "protein") for path in OF_SCIENCE}
 
 
 def test_compose_starts_every_part_in_order_with_volumes_and_known_settings() -> None:

@@ -46,7 +46,7 @@ class PeopleMention:
     is_age: bool = False
     """Whether it is an age in years."""
     is_implied: bool = False
-    """Whether the words name something else that only such people have ("menopause")."""
+    """Whether the words name something else that only such people have ("pension")."""
 
 
 @dataclass(frozen=True, slots=True)
