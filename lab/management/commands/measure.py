@@ -134,9 +134,10 @@ class Command(BaseCommand):
         paths = files or [*library.glob("golden_*.jsonl"), *folder.glob("*.jsonl"), *library.glob("studies/*.json")]
         try:
             texts = [lexicon_usage.read_texts(path) for path in paths]
-            tables = read_tables(LANGUAGE_FOLDER) | read_tables(library / "lexicon")
+            language, subject = read_tables(LANGUAGE_FOLDER), read_tables(library / "lexicon")
         except (OSError, ValueError) as error:
             raise CommandError(str(error)) from error
+        tables = language | {f"{name} of corpus" if name in language else name: subject[name] for name in subject}
         questions, passages = ([text for pair in texts for text in pair[place]] for place in (0, 1))
         self.stdout.write(lexicon_usage.usage_text(lexicon_usage.count_usage(tables, questions, passages)))
 
