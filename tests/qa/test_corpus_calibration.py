@@ -47,7 +47,11 @@ def garden(db: None, encoder: WordHashEncoder) -> None:
             f"The {task} of {subject} takes {number} days in plot {subject[::-1]} of a garden." for task in TASKS
         )
         study = make_study(
-            study_id=f"G{number:02}", title=f"Growing {subject} in raised beds", texts=texts, status="draft", takeaway=""
+            study_id=f"G{number:02}",
+            title=f"Growing {subject} in raised beds",
+            texts=texts,
+            status="draft",
+            takeaway="",
         )
         if not number:
             make_finding(study, intervention="mulch", outcome="weeds", plain="")
