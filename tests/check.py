@@ -23,13 +23,11 @@ STEPS = {
     "deployment": [*MANAGE, "check", "--deploy", "--fail-level", "WARNING"],
 }
 PRODUCTION = {
-    "INFORM_PRODUCTION": "true",
-    "DEBUG": "false",
+    "INFORM_PRODUCTION": "true", "DEBUG": "false",
     "SECRET_KEY": "a-long-key-for-this-check-alone-0123456789-abcdefghijklmnopqrstuvwxyz",
-    "ALLOWED_HOSTS": "inform.example",
-    "DATABASE_URL": "postgresql://inform@127.0.0.1/inform",
+    "ALLOWED_HOSTS": "inform.example", "DATABASE_URL": "postgresql://inform@127.0.0.1/inform",
     "REDIS_URL": "redis://127.0.0.1:6379/0",
-}
+}  # fmt: skip
 
 
 def main() -> int:
@@ -43,14 +41,9 @@ def passes(name: str) -> bool:
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as nowhere:
         done = subprocess.run(
-            STEPS[name],
-            cwd=ROOT,
-            env=environment(name, nowhere),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+            STEPS[name], cwd=ROOT, env=environment(name, nowhere), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, check=False,
+        )  # fmt: skip
     print(f"{name:12} {'ok' if done.returncode == 0 else 'FAILED':6} {time.monotonic() - started:5.1f} s", flush=True)
     if done.returncode:
         print(done.stdout, flush=True)

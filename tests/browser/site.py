@@ -51,16 +51,10 @@ class Site:
         answer_id = uuid.uuid4().hex
         payload = make_payload(**changes) | {"id": answer_id, "url": f"/answers/{answer_id}/"}
         Answer.objects.create(
-            id=answer_id,
-            request_id=uuid.uuid4(),
-            question=payload["question"],
-            mode=payload["mode"],
-            outcome=payload["outcome"],
-            corpus_version=payload["corpus_version"],
-            policy=make_policy(),
-            payload=payload,
+            id=answer_id, request_id=uuid.uuid4(), question=payload["question"], mode=payload["mode"],
+            outcome=payload["outcome"], corpus_version=payload["corpus_version"], policy=make_policy(), payload=payload,
             created_at=timezone.now(),
-        )
+        )  # fmt: skip
         return self.url + payload["url"]
 
 

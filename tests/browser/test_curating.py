@@ -206,14 +206,11 @@ def test_drafts_are_mended_and_handed_over_by_keyboard_alone(
     text = "Rowers who used a foam roller on most evenings slept twelve minutes longer (P B 0.05) than the others."
     studies = [
         make_study(
-            doi=f"10.1000/rowing.{n}",
-            status="draft",
-            assignee=ada,
-            takeaway="T.",
+            doi=f"10.1000/rowing.{n}", status="draft", assignee=ada, takeaway="T.",
             texts=[f"{text} {n}" for n in range(n)],
         )
         for n in (1, 2, 49)
-    ]
+    ]  # fmt: skip
     log_in(page, site, "ada")
     page.goto(f"{site.url}/admin/")
     page.get_by_role("link", name="My queue").click()

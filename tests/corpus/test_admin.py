@@ -72,13 +72,10 @@ def all_rows() -> dict[str, Any]:
     study = make_study(concepts=(concept,))
     curation.revise_study(study.study_id, by=None, by_name="test", year=1999)
     return {
-        "study": study,
-        "passage": study.passages.get(),
-        "concept": concept,
+        "study": study, "passage": study.passages.get(), "concept": concept,
         "conceptrelation": ConceptRelation.objects.create(source=concept, relation="affects", target=other),
-        "collection": study.collection,
-        "corpusevent": CorpusEvent.objects.get(),
-    }
+        "collection": study.collection, "corpusevent": CorpusEvent.objects.get(),
+    }  # fmt: skip
 
 
 def test_curators_see_every_list_and_page_of_the_desk(client: Client, curator: User) -> None:
@@ -127,10 +124,8 @@ def test_many_rows_need_no_more_queries(client: Client, curator: User, django_as
         make_study(texts=("One.", "Two."))
 
     for url, most in (
-        (address("study_changelist"), 13),
-        (address("passage_changelist"), 9),
-        (address("study_change", study.pk), 18),
-    ):
+        (address("study_changelist"), 13), (address("passage_changelist"), 9), (address("study_change", study.pk), 18),
+    ):  # fmt: skip
         with django_assert_max_num_queries(most):
             assert client.get(url).status_code == 200
 
@@ -146,18 +141,11 @@ def test_studies_are_found_by_words_and_filters(client: Client, curator: User) -
     )  # fmt: skip
 
     for field, value, found in (
-        ("q", "creatine", "C1"),
-        ("q", "Ærlig", "C1"),
-        ("q", "10.1000/c2", "C2"),
-        ("status__exact", "draft", "C2"),
-        ("notice__exact", "corrected", "C1"),
-        ("collection__slug__exact", "nutrition", "C2"),
-        ("design__exact", "thesis", "C2"),
-        ("year", "1999", "C1"),
-        ("queue", "me", "C1"),
-        ("queue", "nobody", "C2"),
+        ("q", "creatine", "C1"), ("q", "Ærlig", "C1"), ("q", "10.1000/c2", "C2"), ("status__exact", "draft", "C2"),
+        ("notice__exact", "corrected", "C1"), ("collection__slug__exact", "nutrition", "C2"),
+        ("design__exact", "thesis", "C2"), ("year", "1999", "C1"), ("queue", "me", "C1"), ("queue", "nobody", "C2"),
         ("label", "to check", "C2"),
-    ):
+    ):  # fmt: skip
         rows = client.get(address("study_changelist"), {field: value}).context["cl"].result_list
         assert [study.study_id for study in rows] == [found], field
 
@@ -220,15 +208,11 @@ def test_lists_say_what_is_indexed(client: Client, curator: User, encoder: WordH
 
 def test_a_nonsense_address_leads_to_the_page_without_it(client: Client, curator: User) -> None:
     for page, query in (
-        ("study_changelist", "status__exact=%00"),
-        ("study_changelist", "%00=x"),
-        ("study_changelist", "authors__contains=x"),
-        ("study_changelist", "title__regex=("),
-        ("study_changelist", "year=abc"),
-        ("study_changelist", "q=%00"),
-        ("passage_changelist", "section=%00"),
+        ("study_changelist", "status__exact=%00"), ("study_changelist", "%00=x"),
+        ("study_changelist", "authors__contains=x"), ("study_changelist", "title__regex=("),
+        ("study_changelist", "year=abc"), ("study_changelist", "q=%00"), ("passage_changelist", "section=%00"),
         ("conceptrelation_add", "source=%00"),
-    ):
+    ):  # fmt: skip
         response = client.get(f"{address(page)}?{query}", follow=True)
 
         assert (response.status_code, response.request["PATH_INFO"]) == (200, address(page)), query
@@ -256,20 +240,12 @@ def test_a_page_is_saved_as_one_act_and_unchanged_it_changes_nothing(client: Cli
     assert not CorpusEvent.objects.exists()
 
     posted = form_of(client, url) | {
-        "title": "A new title",
-        "authors": "Ærlig Ø\r\nLi W",
-        "doi": "https://doi.org/10.1000/NEW",
-        "passages-0-text": "Creatine raised strength.",
-        "findings-0-statement": "Another statement.",
-        "passages-TOTAL_FORMS": 3,
-        "passages-2-section": "conclusion",
-        "passages-2-kind": "summary",
-        "passages-2-text": "A third passage.",
-        "passages-2-order": "1",
-        "studyconcept_set-TOTAL_FORMS": 1,
-        "studyconcept_set-0-concept": concept.pk,
-        "studyconcept_set-0-study": study.pk,
-    }
+        "title": "A new title", "authors": "Ærlig Ø\r\nLi W", "doi": "https://doi.org/10.1000/NEW",
+        "passages-0-text": "Creatine raised strength.", "findings-0-statement": "Another statement.",
+        "passages-TOTAL_FORMS": 3, "passages-2-section": "conclusion", "passages-2-kind": "summary",
+        "passages-2-text": "A third passage.", "passages-2-order": "1", "studyconcept_set-TOTAL_FORMS": 1,
+        "studyconcept_set-0-concept": concept.pk, "studyconcept_set-0-study": study.pk,
+    }  # fmt: skip
     response = client.post(url, posted)
 
     assert response.status_code == 302, response.context and response.context["errors"]
@@ -308,15 +284,9 @@ def test_passages_are_moved_and_deleted_on_the_page_of_their_study(client: Clien
 
 
 NEW_STUDY = {
-    "study_id": "N001",
-    "title": "New",
-    "design": "thesis",
-    "curator_notes": "My notes.",
-    "passages-TOTAL_FORMS": 1,
-    "passages-0-section": "results",
-    "passages-0-kind": "summary",
-    "passages-0-text": "Something was found.",
-}
+    "study_id": "N001", "title": "New", "design": "thesis", "curator_notes": "My notes.", "passages-TOTAL_FORMS": 1,
+    "passages-0-section": "results", "passages-0-kind": "summary", "passages-0-text": "Something was found.",
+}  # fmt: skip
 
 
 def test_new_study_is_a_draft_with_its_passages(client: Client, curator: User) -> None:
@@ -339,10 +309,8 @@ def test_invalid_values_are_refused_at_their_field(client: Client, curator: User
     for field, value, message in (
         ("doi", "10.1000/TAKEN", "Another study has this DOI."),
         ("doi", "nOpe", "“nOpe” is not a DOI; it should look like 10."),
-        ("pmid", "aBc", "“aBc” is not a PMID: a PMID has digits only."),
-        ("url", "javascript:alert(1)", "valid URL"),
-        ("title", "", "This field is required."),
-        ("title", "a\x1bb", "U+001B"),
+        ("pmid", "aBc", "“aBc” is not a PMID: a PMID has digits only."), ("url", "javascript:alert(1)", "valid URL"),
+        ("title", "", "This field is required."), ("title", "a\x1bb", "U+001B"),
         ("title", "A title\r\nin two lines", "holds a line break or tab at position"),
         ("title", "a\x00b", "Null characters are not allowed."),
         ("authors", "\u200b", "holds nothing that can be seen"),
@@ -351,7 +319,7 @@ def test_invalid_values_are_refused_at_their_field(client: Client, curator: User
         ("passages-0-text", "\u0301\u200b", "holds nothing that can be seen"),
         ("passages-0-section", "middle", "Select a valid choice"),
         ("passages-0-order", "0", "greater than or equal to 1"),
-    ):
+    ):  # fmt: skip
         assert message in errors(client.post(url, shown | {field: value})), (field, value)
     backwards = {"duration_weeks_min": "9", "duration_weeks_max": "8"}
     assert "longer than the longest" in errors(client.post(url, shown | backwards))

@@ -115,17 +115,15 @@ def test_a_broken_study_gives_its_field_and_reason_and_no_draft(folder: Path) ->
 
 def test_an_unreadable_file_is_one_problem(folder: Path) -> None:
     for content, message in (
-        (b"", "studies/T002.json: is empty."),
-        (b"\xff\xfe{\x00}\x00", "studies/T002.json:1: is not UTF-8 (byte 0xff)"),
+        (b"", "studies/T002.json: is empty."), (b"\xff\xfe{\x00}\x00", "studies/T002.json:1: is not UTF-8 (byte 0xff)"),
         (b'{\n"title": "caf\xe9"}', "studies/T002.json:2: is not UTF-8 (byte 0xe9)"),
         (b'{\n  "title": }', "studies/T002.json:2: is not JSON: Expecting value at column 12."),
         (b"[1, 2]", "studies/T002.json: holds a list; it should hold one object."),
-        (b'{"year": NaN}', "NaN is not a number"),
-        (b'{"title": "a", "title": "b"}', "the key title stands twice"),
+        (b'{"year": NaN}', "NaN is not a number"), (b'{"title": "a", "title": "b"}', "the key title stands twice"),
         (b"[" * 100_000, "studies/T002.json: is nested too deeply."),
         (b'{"year": ' + b"9" * 5000 + b"}", "studies/T002.json: is not sound JSON"),
         (b'{"title": "' + b"x" * 5_000_001 + b'"}', "studies/T002.json: is larger than 5 MB"),
-    ):
+    ):  # fmt: skip
         corpus, problems = read_one(folder, content)
 
         assert [draft.study_id for draft in corpus.studies] == ["T001"]

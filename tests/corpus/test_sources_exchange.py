@@ -34,19 +34,10 @@ lines = st.lists(words, min_size=1, max_size=6).map(" ".join)
 
 def study(**changes: object) -> StudyDraft:
     draft = StudyDraft(
-        "T001",
-        "Growth & strength: 5 % of {all} sets_#1",
-        ("Müller JÖ", "van der Berg P", "The Growth and Strength Group"),
-        Design.OTHER,
-        True,
-        "training",
-        Status.PUBLISHED,
-        year=2020,
-        journal="Gut",
-        doi="10.1000/a_b",
-        pmid="123",
-        url="https://doi.org/10.1000/a_b",
-    )
+        "T001", "Growth & strength: 5 % of {all} sets_#1",
+        ("Müller JÖ", "van der Berg P", "The Growth and Strength Group"), Design.OTHER, True, "training",
+        Status.PUBLISHED, year=2020, journal="Gut", doi="10.1000/a_b", pmid="123", url="https://doi.org/10.1000/a_b",
+    )  # fmt: skip
     return replace(draft, **changes)  # type: ignore[arg-type]
 
 
@@ -154,12 +145,8 @@ def test_merging_fills_what_is_missing_and_takes_what_is_chosen() -> None:
     assert {name for name, _, _ in sources.differences(kept, other)} == {"pmid", "journal", "title", "year"}
     result = sources.merge_drafts(kept, other, take=["year"])
     assert (result.study_id, result.pmid, result.journal, result.title, result.year) == (
-        "T001",
-        "123",
-        "Gut",
-        kept.title,
-        2021,
-    )
+        "T001", "123", "Gut", kept.title, 2021,
+    )  # fmt: skip
 
 
 def pdf(*pages: str, bomb: int = 0) -> bytes:
@@ -253,13 +240,11 @@ def test_a_pdf_is_read_column_by_column_without_what_surrounds_the_text(
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"no pdf", "is no PDF"),
-        (b"%PDF-1.4\n" + struct.pack("<4I", 1, 2, 3, 4), "cannot be read"),
-        (pdf(""), "holds no text"),
-        (pdf("Words", bomb=400_000_000), "cannot be read|memory"),
+        (b"no pdf", "is no PDF"), (b"%PDF-1.4\n" + struct.pack("<4I", 1, 2, 3, 4), "cannot be read"),
+        (pdf(""), "holds no text"), (pdf("Words", bomb=400_000_000), "cannot be read|memory"),
     ],
     ids=["words", "broken", "picture", "bomb"],
-)
+)  # fmt: skip
 def test_a_pdf_that_cannot_be_read_is_refused(content: bytes, words: str) -> None:
     with pytest.raises(sources.Refused, match=words):
         sources.text_of_pdf(Source("a.pdf", content))

@@ -169,11 +169,9 @@ def test_the_command_refuses_in_one_sentence_and_makes_no_database(folder: Path)
     (folder / "qrels.tsv").write_text("q1\td01\n", encoding="utf-8")
     before = databases(prefix())
     for place, arguments, reason in (
-        (TINY, ["--legs", "magic"], "there are bm25"),
-        (TINY, ["--limit-queries", "0"], "1 or more"),
-        (TINY, ["--preset", "magic"], "no preset 'magic'"),
-        (folder, [], r"qrels\.tsv:1: "),
-    ):
+        (TINY, ["--legs", "magic"], "there are bm25"), (TINY, ["--limit-queries", "0"], "1 or more"),
+        (TINY, ["--preset", "magic"], "no preset 'magic'"), (folder, [], r"qrels\.tsv:1: "),
+    ):  # fmt: skip
         with pytest.raises(CommandError, match=reason):
             evaluate(place, *arguments)
     assert databases(prefix()) == before

@@ -46,21 +46,12 @@ class FakeCorpus:
         self._frequency = Counter(term for counts in self._counts.values() for term in counts)
         self._average = sum(c.total() for c in self._counts.values()) / max(1, len(self._counts))
         self._facts = CorpusFacts(
-            version=1,
-            studies={p.study.study_id: p.study for p in passages},
-            sources=SourceIndex.build(()),
-            collections=(),
-            concepts=tuple(concepts),
-            concept_index=ConceptIndex.build(concepts),
-            people=PeopleIndex.build({}),
-            safety=SafetyLexicon.build(),
-            polarity=LANGUAGE_POLARITY,
-            findings=(),
-            finding_concepts={},
-            sizes={},
-            vocabulary=Counter(word for p in passages for word in set(words(p.text))),
-            changed_at=None,
-        )
+            version=1, studies={p.study.study_id: p.study for p in passages}, sources=SourceIndex.build(()),
+            collections=(), concepts=tuple(concepts), concept_index=ConceptIndex.build(concepts),
+            people=PeopleIndex.build({}), safety=SafetyLexicon.build(), polarity=LANGUAGE_POLARITY,
+            findings=(), finding_concepts={}, sizes={},
+            vocabulary=Counter(word for p in passages for word in set(words(p.text))), changed_at=None,
+        )  # fmt: skip
 
     def snapshot(self) -> nullcontext[None]:
         return nullcontext()
@@ -102,13 +93,10 @@ class FakeCorpus:
         hits = [records.Hit(pk, self._bm25(pk, terms), None) for pk in self._within(collection)]
         best = sorted((hit for hit in hits if hit.bm25 > 0), key=lambda hit: (-hit.bm25, hit.passage_id))[:limit]
         return records.Found(
-            hits=records.Hits.of(best),
-            lexical=records.Leg(True, len(best)),
-            dense=records.Leg(False, 0, error),
-            corpus_version=1,
-            document_frequency=tuple((term, self._frequency[term]) for term in terms),
+            hits=records.Hits.of(best), lexical=records.Leg(True, len(best)), dense=records.Leg(False, 0, error),
+            corpus_version=1, document_frequency=tuple((term, self._frequency[term]) for term in terms),
             searchable_passages=len(self._passages),
-        )
+        )  # fmt: skip
 
     def load(self, passage_ids: Sequence[int]) -> tuple[records.Passage, ...]:
         return tuple(self._passages[pk] for pk in passage_ids if pk in self._passages)

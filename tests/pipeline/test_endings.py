@@ -38,12 +38,9 @@ def ask(
     **more: Any,
 ) -> Ending:  # fmt: skip
     return engines.engine(DEFAULT).answer(
-        Question(text, clean(text), mode),
-        corpus=corpus or SearchedCorpus(),
-        writers=(writer or ExtractiveWriter(),),
-        today=timezone.localdate(),
-        **more,
-    )
+        Question(text, clean(text), mode), corpus=corpus or SearchedCorpus(), writers=(writer or ExtractiveWriter(),),
+        today=timezone.localdate(), **more,
+    )  # fmt: skip
 
 
 def texts(answer: Ending) -> list[str]:

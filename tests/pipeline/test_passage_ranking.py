@@ -166,11 +166,9 @@ ORDERS = [preset for preset in PRESETS.values() if preset.order is not Order.REL
 
 
 @given(
-    passage_lists(),
-    st.sampled_from(ORDERS),
-    st.sampled_from(list(Mode)),
+    passage_lists(), st.sampled_from(ORDERS), st.sampled_from(list(Mode)),
     st.lists(st.tuples(st.floats(0, 9), st.none() | st.floats(-1, 1)), min_size=8, max_size=8),
-)
+)  # fmt: skip
 def test_every_step_is_written_down(passages: list[Passage], preset: Policy, mode: Mode, scores: list[Any]) -> None:
     query = make_query(
         sections=(Section.RESULTS,),

@@ -111,14 +111,12 @@ INDEX = build_alias_index(
     [
         concept("creatine", "nutrient", "creatine", "creatine supplementation"),
         concept("lifting", "intervention", "resistance training", "lifting"),
-        concept("keto", "nutrient", "ketogenic diet"),
-        concept("heavy", "training_variable", "high-load training"),
+        concept("keto", "nutrient", "ketogenic diet"), concept("heavy", "training_variable", "high-load training"),
         concept("light", "training_variable", "low-load training"),
-        concept("strength", "outcome", "muscle strength", "strength"),
-        concept("1rm", "measure", "1RM"),
+        concept("strength", "outcome", "muscle strength", "strength"), concept("1rm", "measure", "1RM"),
         concept("legs", "outcome", "leg press"),
     ]
-)
+)  # fmt: skip
 
 
 def finding(

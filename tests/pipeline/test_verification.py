@@ -172,10 +172,8 @@ def test_a_near_quote_that_differs_falls_with_the_words_that_differ(text: str, r
 def test_words_of_a_passage_that_is_not_cited_are_no_support() -> None:
     other = "We saw that sleep did not change in either group. In either group, sleep did not change. " + LOADS
     for text in (
-        "Sleep did not change in either group.",
-        "In either group, sleep did not change.",
-        "Sleep did not change.",
-    ):
+        "Sleep did not change in either group.", "In either group, sleep did not change.", "Sleep did not change.",
+    ):  # fmt: skip
         kept, (fallen,) = judged(text, "Sets matter for growth.", other)
 
         assert kept == ()

@@ -102,18 +102,13 @@ def make_scope(
 # --- Generated ------------------------------------------------------------------------------------------
 
 SENTENCES = (
-    "Ten weekly sets per muscle increased growth more than five.",
-    "This held only in trained men.",
-    "However, most of the trials were short.",
-    "Strength rose with heavy loads in every group.",
-    "These results should be read with care.",
-    "The effect disappeared after a year.",
+    "Ten weekly sets per muscle increased growth more than five.", "This held only in trained men.",
+    "However, most of the trials were short.", "Strength rose with heavy loads in every group.",
+    "These results should be read with care.", "The effect disappeared after a year.",
     "Light loads built as much muscle when sets went to failure (SMD = 0.2, 95% CI 0.1 to 0.3).",
-    "They slept as before.",
-    "Although few took part, nobody was hurt.",
-    "Older adults kept more lean mass with 1.2 g/kg of protein a day.",
-    "Growth was similar in women – and in men. ",
-)
+    "They slept as before.", "Although few took part, nobody was hurt.",
+    "Older adults kept more lean mass with 1.2 g/kg of protein a day.", "Growth was similar in women – and in men. ",
+)  # fmt: skip
 TEXTS = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=8).map(" ".join)
 
 

@@ -90,12 +90,10 @@ def test_the_first_fitting_python_is_taken(
 @pytest.mark.parametrize(
     ("other", "is_taken"),
     [
-        ({"seconds": 0.007}, True),
-        ({"seconds": 0.0095}, False),
-        ({"seconds": 0.02}, False),
+        ({"seconds": 0.007}, True), ({"seconds": 0.0095}, False), ({"seconds": 0.02}, False),
         ({"seconds": 0.001, "makes_environments": False}, False),
     ],
-)
+)  # fmt: skip
 def test_the_quicker_of_one_name_is_taken(
     place: Place, on_path: tuple[Path, Path], other: dict[str, Any], is_taken: bool
 ) -> None:

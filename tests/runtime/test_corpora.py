@@ -47,9 +47,7 @@ def test_each_corpus_has_data_of_its_own(tmp_path: Path) -> None:
     assert folders == [tmp_path / "corpus", tmp_path / "examples" / "company", None]
     data = tmp_path / ".data"
     assert [data_dir_of(tmp_path, folder) for folder in folders] == [
-        data,
-        data / "corpora" / "company",
-        data / "corpora" / "none",
-    ]
+        data, data / "corpora" / "company", data / "corpora" / "none",
+    ]  # fmt: skip
     with pytest.raises(ValueError, match="there are company, corpus, and `make new"):
         find_corpus("nowhere", tmp_path)

@@ -21,11 +21,8 @@ def _case(number: int, case: Case) -> str:
     kept = [*head, *map(_row, case.given)] if case.given else ["No study at all."]
     asked = f"“{case.question}”" + (f", in the collection {case.collection}" if case.collection else "")
     told = [
-        ("Result", f"`{case.outcome}`"),
-        ("In short", case.summary),
-        ("Details", case.details),
-        ("Note", case.message),
-    ]
+        ("Result", f"`{case.outcome}`"), ("In short", case.summary), ("Details", case.details), ("Note", case.message),
+    ]  # fmt: skip
     lines = [f"{name}: {text}\n" for name, text in told if text]
     return "\n".join([f"## {number}. {case.promise}", "", *kept, "", f"Question: {asked}", "", *lines])
 

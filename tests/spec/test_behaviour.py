@@ -33,13 +33,9 @@ def test_the_site_does_as_it_promises(case: Case) -> None:
 
 def _make(given: Given) -> None:
     study = make_study(
-        study_id=given.study,
-        title="A study",
-        texts=(given.text,),
-        collection=make_collection(given.collection),
-        status=given.status,
-        notice=given.notice,
-    )
+        study_id=given.study, title="A study", texts=(given.text,), collection=make_collection(given.collection),
+        status=given.status, notice=given.notice,
+    )  # fmt: skip
     if given.plain:
         make_finding(study, statement=given.text, plain=given.plain, asked_as="\n".join(given.questions))
 
