@@ -29,9 +29,7 @@ def pytest_configure() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--scripted-replies", type=int, default=80, help="how many replies of a scripted language model to try (80)"
-    )
+    parser.addoption("--scripted-replies", type=int, default=80, help="replies of a scripted model to try (80)")
 
 
 @pytest.fixture(scope="session")

@@ -59,10 +59,8 @@ def outcomes(report: Path, status: int) -> Counter[str]:
     if report.exists():
         for suite in ElementTree.parse(report).getroot().iter("testsuite"):
             number = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
-            failed = number["failures"] + number["errors"]
-            counted += Counter(
-                failed=failed, skipped=number["skipped"], passed=number["tests"] - failed - number["skipped"]
-            )
+            failed, skipped = number["failures"] + number["errors"], number["skipped"]
+            counted += Counter(failed=failed, skipped=skipped, passed=number["tests"] - failed - skipped)
     if status not in {0, NOTHING_COLLECTED} and not counted["failed"]:
         counted["failed"] = 1
     return counted

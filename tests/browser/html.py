@@ -13,12 +13,8 @@ PARENTS = {
     "legend": {"fieldset"}, "summary": {"details"}, "caption": {"table"}, "figcaption": {"figure"},
     "source": {"picture"},
 }  # fmt: skip
-CHILDREN = {
-    name: frozenset(f"{children} script template".split())
-    for name, children in {
-        "ul": "li", "ol": "li", "dl": "dt dd div", "select": "option optgroup hr", "tr": "td th",
-    }.items()
-}  # fmt: skip
+HELD = {"ul": "li", "ol": "li", "dl": "dt dd div", "select": "option optgroup hr", "tr": "td th"}
+CHILDREN = {name: frozenset(f"{held} script template".split()) for name, held in HELD.items()}
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 PHRASING_ONLY = HEADINGS | frozenset(
     "p span em strong b i small code button label time mark cite summary dt abbr q sub sup del ins legend".split()

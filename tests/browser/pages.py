@@ -1,5 +1,5 @@
 """Every page of the site and of the curators' desk, in one list: what axe, the HTML checker, the content policy and the
-screenshots all go through. A new page gets a line here.
+screenshots all go through. A new page gets an entry here.
 """
 
 from collections.abc import Callable
@@ -29,9 +29,7 @@ from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STREAM, W
 from tests.builders import make_study, make_superuser
 from tests.qa.payloads import make_citation, make_evidence, make_sentence
 
-OF_SWAGGER = {
-    name: {"enabled": False} for name in ("heading-order", "nested-interactive", "region")
-}  # of its own making
+OF_SWAGGER = {name: {"enabled": False} for name in ("heading-order", "nested-interactive", "region")}  # its own
 LONG = "x" * 180
 OPEN_IN_WOMEN = "Nothing quoted here is about women; the answer is about the rest of the question."
 IN_WOMEN = "How many sets per week for muscle growth in women?"
@@ -238,9 +236,8 @@ def _desk(name: str, about: Row | None = None, *, query: str = "", holding: Row 
 
 def _state(verb: str, study: Row) -> Place:
     """The page that asks before a study's state is changed."""
-    return Place(
-        lambda site: f"{site.url}{reverse('admin:corpus_app_study_state', args=[verb])}?ids={study()}", is_desk=True
-    )
+    name = "admin:corpus_app_study_state"
+    return Place(lambda site: f"{site.url}{reverse(name, args=[verb])}?ids={study()}", is_desk=True)
 
 
 def _study_key() -> int:
@@ -452,48 +449,35 @@ def _in_both_modes(site: Site) -> str:
 
 
 PUBLIC: dict[str, Place] = {
-    "ask": _path("/"),
-    "ask, with suggestions": _path("/", then=open_suggestions),
+    "ask": _path("/"), "ask, with suggestions": _path("/", then=open_suggestions),
     "ask, nothing typed": _path("/", then=send_nothing, part="#ask-form", complaint="status of 400"),
     "ask, offline": _path("/", then=go_offline, part="#trouble", has_layer=True),
-    "answer being made": _path("/", then=stop_half_way, has_layer=True),
-    "answer": Place(lambda site: site.answer_to()),
+    "answer being made": _path("/", then=stop_half_way, has_layer=True), "answer": Place(Site.answer_to),
     "feedback given": Place(lambda site: site.answer_to(SHOES), then=give_feedback, part="#feedback", has_layer=True),
-    "panel": Place(lambda site: site.answer_to(), then=open_panel, part="dialog", has_layer=True),
-    "term": Place(
-        lambda site: site.answer_to(), then=open_term, part=".prose:has(.meaning:popover-open)", has_layer=True
-    ),
+    "panel": Place(Site.answer_to, then=open_panel, part="dialog", has_layer=True),
+    "term": Place(Site.answer_to, then=open_term, part=".prose:has(.meaning:popover-open)", has_layer=True),
     "overview": Place(lambda site: site.answer_to(COUNTED)),
     "follow-up": Place(lambda site: site.answer_to(WOMEN, parent=_id_of(site.answer_to()))),
     "conflicting answer": Place(lambda site: _with_another(site, outcome="conflicting")),
     "answer with a retracted source": Place(_retracted),
     "answer asked again": Place(lambda site: f"{_with_another(site)}?since={_earlier_answer(site)}"),
     "partial answer": Place(lambda site: _as_if(site, question=IN_WOMEN, outcome="partial", message=OPEN_IN_WOMEN)),
-    "refusal": Place(lambda site: site.answer_to(SHOES)),
-    "out of scope": Place(lambda site: site.answer_to(PIZZA)),
+    "refusal": Place(lambda site: site.answer_to(SHOES)), "out of scope": Place(lambda site: site.answer_to(PIZZA)),
     "guardrail": Place(lambda site: site.answer_to(EMERGENCY)),
-    "citation": Place(lambda site: site.answer_to() + "citations/summary/1/1/"),
-    "corpus": _path("/corpus/"),
+    "citation": Place(lambda site: site.answer_to() + "citations/summary/1/1/"), "corpus": _path("/corpus/"),
     "search": _path("/corpus/?q=muscle&design=meta_analysis&from=2000&to=x"),
-    "nothing found": _path("/corpus/?q=velodrome&sex=male"),
-    "topics": _path("/topics/"),
-    "topic": _path("/topics/hypertrophy/"),
-    "changes": _path("/changes/"),
-    "study": _path("/studies/S018/"),
-    "how it works": _path("/how-it-works/"),
-    "history": _path("/history/"),
-    "own questions": Place(lambda site: f"{site.url}/history/", first=_remember),
-    "compare": _path("/compare/"),
-    "compared": Place(_in_both_modes),
-    "compared with nothing": _path("/compare/?a=x&b=y", status=404),
+    "nothing found": _path("/corpus/?q=velodrome&sex=male"), "topics": _path("/topics/"),
+    "topic": _path("/topics/hypertrophy/"), "changes": _path("/changes/"), "study": _path("/studies/S018/"),
+    "how it works": _path("/how-it-works/"), "history": _path("/history/"),
+    "own questions": Place(lambda site: f"{site.url}/history/", first=_remember), "compare": _path("/compare/"),
+    "compared": Place(_in_both_modes), "compared with nothing": _path("/compare/?a=x&b=y", status=404),
     "button pointed at": _path("/", then=point_at_the_button, part="#ask-form"),
-    "missing": _path("/nothing", status=404),
-    "bad request": _failure(400, errors.bad_request),
+    "missing": _path("/nothing", status=404), "bad request": _failure(400, errors.bad_request),
     "page out of date": _failure(403, csrf_failure),
     "too many questions": _failure(429, lambda request: pages.too_many(request, seconds=3_000)),
     "failure": _failure(500, errors.server_error),
     "documentation of the API": _path("/api/v1/docs/", rules=OF_SWAGGER, then=wait_for_swagger),
-}
+}  # fmt: skip
 DESK: dict[str, Place] = {
     "front page": _desk("index"), "studies": _desk("corpus_app_study_changelist"),
     "study": _desk("corpus_app_study_change", _study_key), "draft": _desk("corpus_app_study_change", _worked_on),

@@ -119,9 +119,7 @@ def confirm(page: Page, button: str) -> None:
     page.locator(".messagelist .success").wait_for()
 
 
-def test_from_a_file_to_a_retraction(
-    site: Site, people: None, page: Page, browser: Browser, watch: Watch, shoot: Shoot
-) -> None:
+def test_file_to_retraction(site: Site, people: None, page: Page, browser: Browser, watch: Watch, shoot: Shoot) -> None:
     log_in(page, site, "ada")
     shoot(page, "front")
 
@@ -199,9 +197,7 @@ def press(page: Page, keys: str, *, goes_on: bool = False) -> None:
         page.keyboard.press(keys[-1])
 
 
-def test_drafts_are_mended_and_handed_over_by_keyboard_alone(
-    site: Site, people: None, page: Page, watch: Watch, shoot: Shoot
-) -> None:
+def test_drafts_are_handed_over_by_keys_alone(site: Site, people: None, page: Page, watch: Watch, shoot: Shoot) -> None:
     ada = User.objects.get(username="ada")
     text = "Rowers who used a foam roller on most evenings slept twelve minutes longer (P B 0.05) than the others."
     studies = [

@@ -168,9 +168,7 @@ def assert_given_up(page: Page) -> None:
     assert streaming._jobs == {}
 
 
-def test_too_many_answers_at_once_are_refused(
-    site: Site, page: Page, watch: Watch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_answers_are_refused(site: Site, page: Page, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     watch.expected = ("status of 503",)
     monkeypatch.setattr(streaming, "MAX_STREAMS", 0)
 
@@ -270,9 +268,7 @@ def assert_nothing_moved(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 860), (390, 844)], ids=["desk", "phone"])
-def test_nothing_moves_while_an_answer_is_made(
-    site: Site, page: Page, model: SlowModel, width: int, height: int
-) -> None:
+def test_nothing_moves_as_an_answer_is_made(site: Site, page: Page, model: SlowModel, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.add_init_script(SHIFTS)
     page.goto(site.answer_to(writer="extractive"))

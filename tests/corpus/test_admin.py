@@ -347,9 +347,7 @@ def test_a_second_curator_does_not_overwrite_the_first(client: Client, curator: 
     assert (study.title, passage.text) == ("The other's title", "The other's words.")
 
 
-def test_what_was_typed_stays_where_only_saving_finds_the_fault(
-    client: Client, curator: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_typed_stays_if_saving_fails(client: Client, curator: User, monkeypatch: pytest.MonkeyPatch) -> None:
     study = make_study()
     change, add = address("study_change", study.pk), address("study_add")
     seen = form_of(client, change) | {"title": "As typed", "passages-0-text": "Typed too."}

@@ -143,10 +143,9 @@ def test_merging_fills_what_is_missing_and_takes_what_is_chosen() -> None:
     kept, other = study(pmid=None, journal="Gut"), study(study_id="T002", journal="The Gut", title="Another", year=2021)
 
     assert {name for name, _, _ in sources.differences(kept, other)} == {"pmid", "journal", "title", "year"}
-    result = sources.merge_drafts(kept, other, take=["year"])
-    assert (result.study_id, result.pmid, result.journal, result.title, result.year) == (
-        "T001", "123", "Gut", kept.title, 2021,
-    )  # fmt: skip
+    made = sources.merge_drafts(kept, other, take=["year"])
+    assert (made.study_id, made.pmid, made.journal) == ("T001", "123", "Gut")
+    assert (made.title, made.year) == (kept.title, 2021)
 
 
 def pdf(*pages: str, bomb: int = 0) -> bytes:
@@ -228,9 +227,7 @@ TWO_COLUMNS = [
     ],
     ids=["left column", "right column", "numbered lines", "marks", "a sentence over the page"],
 )  # fmt: skip
-def test_a_pdf_is_read_column_by_column_without_what_surrounds_the_text(
-    pages: list[str], text: str, left_out: list[str] | None
-) -> None:
+def test_a_pdf_is_read_by_columns_without_its_margins(pages: list[str], text: str, left_out: list[str] | None) -> None:
     found = sources.text_of_pdf(Source("a.pdf", pdf(*pages)))
 
     assert text in found.text

@@ -14,9 +14,7 @@ from corpus_app.sources.bibliography import plain_words
 from corpus_app.sources.headings import is_boilerplate, section_of
 from corpus_app.sources.names import author_name
 
-SHARED = next(
-    (up / "shared/data" for up in Path(__file__).resolve().parents if (up / "shared/data").is_dir()), Path("shared")
-)
+SHARED = next((up / "shared/data" for up in Path(__file__).parents if (up / "shared/data").is_dir()), Path("shared"))
 SAMPLES = SHARED / "importer_samples"
 needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples of exporters are not here")
 INTAKE = Intake(collection="training")
@@ -327,9 +325,7 @@ def row(**cells: str) -> str:
         ),
     ],
 )  # fmt: skip
-def test_types_and_decisions_of_tools_are_read(
-    text: str, design: Design, is_reviewed: bool, labels: tuple[str, ...]
-) -> None:
+def test_types_and_decisions_are_read(text: str, design: Design, is_reviewed: bool, labels: tuple[str, ...]) -> None:
     (draft,) = read(text).studies
 
     assert (draft.design, draft.peer_reviewed, draft.labels) == (design, is_reviewed, labels)

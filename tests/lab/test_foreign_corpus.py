@@ -38,9 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_folder_is_asked_in_its_own_database(
-    folder: Path, encoder: WordHashEncoder, tmp_path: Path, settings: Any
-) -> None:
+def test_a_folder_has_its_own_database(folder: Path, encoder: WordHashEncoder, tmp_path: Path, settings: Any) -> None:
     settings.DATA_DIR = tmp_path
     live = connection.settings_dict["NAME"]
 

@@ -15,16 +15,13 @@ TABLES: Tables = {
             "gain": {"phrases": ["grow*", "{more} muscle"], "except": ["grow up"]},
             "more": {"phrases": ["more", "extra"]},
         },
-        "generic": {"words": ["risk", "dose"]},
-        "nl": {"words": ["het"], "endings": ["heid"]},
-        "units": {"g": ["g", "gram"]},
-        "numerals": {"sixty": 60},
-        "abbreviations": {"words": ["e.g"]},
+        "generic": {"words": ["risk", "dose"]}, "nl": {"words": ["het"], "endings": ["heid"]},
+        "units": {"g": ["g", "gram"]}, "numerals": {"sixty": 60}, "abbreviations": {"words": ["e.g"]},
         "examples": {"gain": {"catches": "It grew."}},
     },
     "connectives": {"lists": {"qualifies": {"phrases": [". however"]}}},
     "crisis": {"lists": {"harm": {"phrases": ["harm"]}}},
-}
+}  # fmt: skip
 
 
 def hits(*questions: str, passages: tuple[str, ...] = ()) -> dict[str, int]:

@@ -75,9 +75,7 @@ def test_no_marker_survives_whatever_is_written(text: str) -> None:
     assert len(set(found)) == len(found)
 
 
-@given(
-    st.sampled_from(SENTENCES) | st.sampled_from(["Does it grow?", "It grows!", "no full stop", "💪 grows."]), numbers
-)
+@given(st.sampled_from(SENTENCES) | st.sampled_from(["Does it grow?", "It grows!", "no stop", "💪 grows."]), numbers)
 def test_what_is_marked_is_read_back(text: str, cited: tuple[int, ...]) -> None:
     assert parse_markers(marked(text, cited)) == (text, cited)
 

@@ -62,9 +62,7 @@ def of(study: str, **changes: Any) -> Passage:
 def test_the_score_is_the_weighted_sum_of_words_and_meaning(lexical: str) -> None:
     query = make_query("weekly sets")
     texts = ("weekly sets", "weekly rest", "sleep")
-    rows = [
-        (make_passage(text, study=s), cosine) for text, s, cosine in zip(texts, "ABC", (0.2, 0.4, 0.6), strict=True)
-    ]
+    rows = [(make_passage(text, study=s), c) for text, s, c in zip(texts, "ABC", (0.2, 0.4, 0.6), strict=True)]
 
     # By words the second lies half way: BM25 2 of 4; TF-IDF cosine 1/2 as one of two equally rare words is shared.
     found = rank(*rows, query=query, bm25=(4.0, 2.0, 0.0), lexical_weight=0.4, lexical=lexical).passages
@@ -90,9 +88,7 @@ def test_each_mode_has_its_order() -> None:
     review = make_passage(TEXT, study=make_study("A", design=Design.META_ANALYSIS), section=advice)
     trained = of("B", training_status=TrainingStatus.TRAINED)
 
-    beginner, intermediate = (
-        rank((review, 0.5), (trained, 0.5), mode_weight=0.05, mode=mode).passages for mode in Mode
-    )
+    beginner, intermediate = (rank((review, 0.5), (trained, 0.5), mode_weight=0.05, mode=m).passages for m in Mode)
 
     assert ids(beginner) == [review.passage_id, trained.passage_id]
     assert ids(intermediate) == [trained.passage_id, review.passage_id]

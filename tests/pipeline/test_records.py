@@ -84,9 +84,7 @@ def another(value: Any) -> Any:
 def test_every_preset_has_a_name_and_a_hash_of_its_own() -> None:
     labels = [preset.label.rpartition("-") for preset in PRESETS.values()]
 
-    assert (
-        set(PRESETS) == {"default", "seed-000", "seed-001", "seed-002", "seed-004"} == {name for name, _, _ in labels}
-    )
+    assert set(PRESETS) == {"default", *(f"seed-00{n}" for n in (0, 1, 2, 4))} == {name for name, _, _ in labels}
     assert len({own for _, _, own in labels}) == len(PRESETS)
 
 

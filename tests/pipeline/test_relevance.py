@@ -155,11 +155,9 @@ def test_the_confidence_is_a_chance_with_its_reasons() -> None:
         (0.0, 1.0, (), "the cited studies use the question's words"),
         (0.0, 1.0, ("sauna",), "some words of the question stand in no cited study"),
     ):  # fmt: skip
-        reasons = confidence.assess(
-            0.5, {"leader_question_cosine": cosine, "likely": likely}, parts, "", POLICY
-        ).reasons
-        assert reason in reasons
-        assert ("a curated question asks the same" in reasons) == (cosine > 0)
+        found = confidence.assess(0.5, {"leader_question_cosine": cosine, "likely": likely}, parts, "", POLICY)
+        assert reason in found.reasons
+        assert ("a curated question asks the same" in found.reasons) == (cosine > 0)
 
 
 def test_scores_of_words_and_meaning_are_weighted() -> None:

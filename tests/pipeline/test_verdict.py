@@ -273,9 +273,7 @@ def test_the_curators_judge_a_question_about_just_what_they_judged(asked: dict[s
         ([Notice.NONE, Notice.RETRACTED], "high", "curators_reason"), ([Notice.RETRACTED], "very_low", "retracted"),
     ],
 )  # fmt: skip
-def test_the_curators_judgement_is_no_better_than_the_notices_allow(
-    notices: list[Notice], level: str, last: str
-) -> None:
+def test_a_judgement_is_no_better_than_the_notices_allow(notices: list[Notice], level: str, last: str) -> None:
     strength = assessed(JUDGED, [replace(REVIEW, notice=notice) for notice in notices])
 
     assert (strength.level, strength.reasons[-1].code) == (level, last)

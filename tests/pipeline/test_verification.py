@@ -171,9 +171,7 @@ def test_a_near_quote_that_differs_falls_with_the_words_that_differ(text: str, r
 
 def test_words_of_a_passage_that_is_not_cited_are_no_support() -> None:
     other = "We saw that sleep did not change in either group. In either group, sleep did not change. " + LOADS
-    for text in (
-        "Sleep did not change in either group.", "In either group, sleep did not change.", "Sleep did not change.",
-    ):  # fmt: skip
+    for text in ("Sleep did not change in either group.", "Sleep did not change."):
         kept, (fallen,) = judged(text, "Sets matter for growth.", other)
 
         assert kept == ()
@@ -244,9 +242,8 @@ def test_a_judge_can_only_lower_the_score_and_its_failure_is_no_support() -> Non
 @given(TEXTS, st.data())
 def test_nothing_leaves_that_is_neither_in_a_cited_passage_nor_graded(text: str, data: st.DataObject) -> None:
     words = text.split()
-    drawn = data.draw(
-        st.lists(st.sampled_from([*words, "not", "5", "kg", "women", "reduced"]), min_size=1, max_size=12)
-    )
+    further = "not", "5", "kg", "women", "reduced"
+    drawn = data.draw(st.lists(st.sampled_from([*words, *further]), min_size=1, max_size=12))
     candidate = make_candidate(text)
 
     kept, fallen = verify([DraftSentence(" ".join(drawn), (candidate.passage.passage_id,))], make_evidence(candidate))

@@ -75,9 +75,7 @@ def test_an_unfit_python_says_why(place: Place, on_path: tuple[Path, Path], monk
         bootstrap.find_interpreter(place)
 
 
-def test_the_first_fitting_python_is_taken(
-    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_first_fit_python_is_taken(place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     fitting = an_interpreter(on_path[1] / "python3.12", version="3.12")
     an_interpreter(on_path[0] / "python3", version="3.9", seconds=0.001)
     assert bootstrap.find_interpreter(place) == fitting
@@ -94,18 +92,14 @@ def test_the_first_fitting_python_is_taken(
         ({"seconds": 0.001, "makes_environments": False}, False),
     ],
 )  # fmt: skip
-def test_the_quicker_of_one_name_is_taken(
-    place: Place, on_path: tuple[Path, Path], other: dict[str, Any], is_taken: bool
-) -> None:
+def test_the_quicker_is_taken(place: Place, on_path: tuple[Path, Path], other: dict[str, Any], is_taken: bool) -> None:
     first = an_interpreter(on_path[0] / "python3.11", seconds=0.01)
     second = an_interpreter(on_path[1] / "python3.11", **other)
 
     assert bootstrap.find_interpreter(place) == (second if is_taken else first)
 
 
-def test_an_environment_is_not_made_with_itself(
-    place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_venv_is_made_with_itself(place: Place, on_path: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     own = an_interpreter(Path(place.python).parent / "python3.11", seconds=0.001)
     other = an_interpreter(on_path[1] / "python3.11")
     monkeypatch.setenv("PATH", os.pathsep.join((str(Path(own).parent), str(on_path[1]))))
@@ -135,9 +129,7 @@ def test_what_is_installed_is_left_alone_until_its_pins_change(place: Place, com
     assert not place.has_installed("base")
 
 
-def test_a_failed_installation_is_made_anew(
-    place: Place, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_install_is_made_anew(place: Place, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     Path(place.stamp).unlink()
     Path(place.notes).mkdir()
     monkeypatch.setattr(bootstrap, "find_interpreter", lambda place: "python3.11")

@@ -8,9 +8,7 @@ from django.core.management import CommandError, call_command
 from inform_site.corpora import data_dir_of, find_corpus
 
 
-def test_a_new_corpus_is_sound_and_found_by_its_name(
-    tmp_path: Path, settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_new_corpus_is_sound_and_found_by_name(tmp_path: Path, settings, capsys: pytest.CaptureFixture[str]) -> None:
     settings.BASE_DIR = tmp_path
 
     call_command("new_corpus", "garden", "--title", "Garden notes")
@@ -45,9 +43,7 @@ def test_each_corpus_has_data_of_its_own(tmp_path: Path) -> None:
     folders = [find_corpus(name, tmp_path) for name in ("corpus", "company", "none")]
 
     assert folders == [tmp_path / "corpus", tmp_path / "examples" / "company", None]
-    data = tmp_path / ".data"
-    assert [data_dir_of(tmp_path, folder) for folder in folders] == [
-        data, data / "corpora" / "company", data / "corpora" / "none",
-    ]  # fmt: skip
+    data, others = tmp_path / ".data", tmp_path / ".data" / "corpora"
+    assert [data_dir_of(tmp_path, folder) for folder in folders] == [data, others / "company", others / "none"]
     with pytest.raises(ValueError, match="there are company, corpus, and `make new"):
         find_corpus("nowhere", tmp_path)

@@ -144,9 +144,7 @@ def test_path_that_would_not_do_for_a_socket(folder: Path, server_in: ServerIn, 
         assert connect(server, "shelf")
 
 
-def test_foreign_environment_and_locale_are_no_obstacle(
-    server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_foreign_environment_is_no_obstacle(server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.setenv("LC_ALL", "xx_XX.UTF-8")
     monkeypatch.setenv("PGDATA", "/nowhere")
@@ -155,9 +153,7 @@ def test_foreign_environment_and_locale_are_no_obstacle(
     assert server.ensure()
 
 
-def test_other_versions_and_odd_paths_are_refused(
-    new_server: EmbeddedPostgres, folder: Path, server_in: ServerIn
-) -> None:
+def test_other_versions_and_paths_are_refused(new_server: EmbeddedPostgres, folder: Path, server_in: ServerIn) -> None:
     with pytest.raises(PostgresError, match="move InForm to a path without quotes"):
         server_in(folder / "$HOME" / "postgres").ensure()
 
@@ -175,9 +171,7 @@ def test_failure_names_its_reason_and_the_log(server: EmbeddedPostgres) -> None:
         broken.ensure()
 
 
-def test_a_full_disk_is_one_sentence(
-    new_server: EmbeddedPostgres, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_is_one_sentence(new_server: EmbeddedPostgres, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, folder / "bin", "initdb", "echo 'could not write: No space left on device'; exit 1")
 
     with pytest.raises(PostgresError, match=r"^The disk that holds .* is full; free some space and start again\.$"):

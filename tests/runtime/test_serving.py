@@ -67,9 +67,7 @@ def ask(settings: Any) -> Callable[..., Awaitable[Any]]:
     return ask
 
 
-def test_requests_at_one_time_have_their_own_threads(
-    ask: Callable[..., Awaitable[Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_request_has_its_own_thread(ask: Callable[..., Awaitable[Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "MAX_IDLE_THREADS", 2)
 
     async def ask_three() -> list[Any]:

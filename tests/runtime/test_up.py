@@ -108,13 +108,9 @@ def test_development_has_a_curator_and_production_none(settings: Any) -> None:
 def test_port_in_use_is_one_sentence_and_starts_nothing(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        command, environment = (
-            [sys.executable, "manage.py", "up", "--port", str(port)],
-            {"INFORM_DATA_DIR": str(tmp_path)},
-        )
-        done = subprocess.run(
-            command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False
-        )
+        command = [sys.executable, "manage.py", "up", "--port", str(port)]
+        whole = os.environ | {"INFORM_DATA_DIR": str(tmp_path)}
+        done = subprocess.run(command, cwd=ROOT, env=whole, capture_output=True, text=True, check=False)
 
     assert done.returncode == 1
     assert done.stderr == f"CommandError: Port {port} is in use: choose another one with PORT=<number> make run.\n"
