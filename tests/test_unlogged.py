@@ -21,15 +21,11 @@ def test_uses_a_secret():
 """
 
 
-@pytest.mark.parametrize(
-    ("say", "more", "fails"),
-    [
-        ("logging.getLogger('a').warning('key %s', '{secret}')", ("-n", "1"), True),
-        ("print('{secret}', file=sys.stderr)", ("-n", "1"), True),
-        ("logging.getLogger('a').debug('{secret}')", (), False),
-    ],
-    ids=["logged by a worker", "on a worker's stderr", "at a level that is not kept"],
-)
+@pytest.mark.parametrize(("say", "more", "fails"), [
+    ("logging.getLogger('a').warning('key %s', '{secret}')", ("-n", "1"), True),
+    ("print('{secret}', file=sys.stderr)", ("-n", "1"), True),
+    ("logging.getLogger('a').debug('{secret}')", (), False),
+], ids=["logged by a worker", "on a worker's stderr", "at a level that is not kept"])  # fmt: skip
 def test_a_secret_in_the_log_fails_the_run(tmp_path: Path, say: str, more: tuple[str, ...], fails: bool) -> None:
     (tmp_path / "test_one.py").write_text(RUN.format(secret=SECRET, say=say.format(secret=SECRET)))
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}

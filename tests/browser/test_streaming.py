@@ -180,13 +180,11 @@ def test_too_many_answers_are_refused(site: Site, page: Page, watch: Watch, monk
 
 def test_a_broken_line_to_a_server_that_starts_again_is_taken_up(site: Site, page: Page, watch: Watch) -> None:
     watch.expected = ("net::ERR", "status of 502")
-    ways = iter(
-        (
-            cut_short,
-            lambda route: route.abort("connectionrefused"),
-            lambda route: route.fulfill(status=502, body="away"),
-        )
-    )
+    ways = iter((
+        cut_short,
+        lambda route: route.abort("connectionrefused"),
+        lambda route: route.fulfill(status=502, body="away"),
+    ))  # fmt: skip
     last_events: list[str | None] = []
 
     def fail(route: Route) -> None:

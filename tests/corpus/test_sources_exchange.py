@@ -110,19 +110,16 @@ HERE = KnownStudy("S001", "Effects of training frequency on growth: a review", 2
 TITLE = "Effects of training frequency on growth: a review"
 
 
-@pytest.mark.parametrize(
-    ("new", "by"),
-    [
-        (KnownStudy("N", "Other words", 1999, "", "https://doi.org/10.1000/X"), Sameness.DOI),
-        (KnownStudy("N", "Effects of Training Frequency on Growth. A Review.", 2016, "Schoenfeld B"), Sameness.ALIKE),
-        (KnownStudy("N", "Effects of training frequency on growth – a review", 2017, ""), Sameness.ALIKE),
-        (KnownStudy("N", TITLE, 2019, "Schoenfeld B"), None),
-        (KnownStudy("N", TITLE, 2016, "Grgic J"), None),
-        (KnownStudy("N", TITLE, 2016, "Schoenfeld BJ", "10.1000/y"), None),
-        (KnownStudy("N", "Effects of training frequency on growth: part 2", 2016, "Schoenfeld BJ"), None),
-        (KnownStudy("S001", TITLE, 2016, "Schoenfeld BJ", "10.1000/x"), None),
-    ],
-)
+@pytest.mark.parametrize(("new", "by"), [
+    (KnownStudy("N", "Other words", 1999, "", "https://doi.org/10.1000/X"), Sameness.DOI),
+    (KnownStudy("N", "Effects of Training Frequency on Growth. A Review.", 2016, "Schoenfeld B"), Sameness.ALIKE),
+    (KnownStudy("N", "Effects of training frequency on growth – a review", 2017, ""), Sameness.ALIKE),
+    (KnownStudy("N", TITLE, 2019, "Schoenfeld B"), None),
+    (KnownStudy("N", TITLE, 2016, "Grgic J"), None),
+    (KnownStudy("N", TITLE, 2016, "Schoenfeld BJ", "10.1000/y"), None),
+    (KnownStudy("N", "Effects of training frequency on growth: part 2", 2016, "Schoenfeld BJ"), None),
+    (KnownStudy("S001", TITLE, 2016, "Schoenfeld BJ", "10.1000/x"), None),
+])  # fmt: skip
 def test_duplicates_are_found_by_identifier_or_likeness(new: KnownStudy, by: Sameness | None) -> None:
     found = sources.duplicates([new], [HERE])
 
@@ -208,25 +205,21 @@ TWO_COLUMNS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("pages", "text", "left_out"),
-    [
-        (
-            TWO_COLUMNS,
-            "right\nStrength of the women rose by 1.0,\nStrength of the women rose by 1.1,",
-            ["Doe and others, J Row 2020", "1", "2", "3"],
-        ),
-        (TWO_COLUMNS, "rose by 1.5,\nMen went up by 1.0,\nMen went up by 1.1,", None),
-        (
-            [page_of(*((60, 700 - 14 * n, str(n + 7)) for n in range(6)), *((90, 700 - 14 * n, "Men rose.") for n in range(6)))],
-            "Men rose.\nMen rose.",
-            [],
-        ),
-        ([page_of((72, 700, "It rose [1,2] in men [3].")), page_of((72, 700, "so did CI [1, 2] it."))], "It rose in men.\n\nso did CI [1, 2] it.", ["[1,2]", "[3]"]),
-        ([page_of((72, 700, "It rose in")), page_of((72, 700, "men [5, 9]."))], "It rose in\nmen [5, 9].", []),
-    ],
-    ids=["left column", "right column", "numbered lines", "marks", "a sentence over the page"],
-)  # fmt: skip
+@pytest.mark.parametrize(("pages", "text", "left_out"), [
+    (
+        TWO_COLUMNS,
+        "right\nStrength of the women rose by 1.0,\nStrength of the women rose by 1.1,",
+        ["Doe and others, J Row 2020", "1", "2", "3"],
+    ),
+    (TWO_COLUMNS, "rose by 1.5,\nMen went up by 1.0,\nMen went up by 1.1,", None),
+    (
+        [page_of(*((60, 700 - 14 * n, str(n + 7)) for n in range(6)), *((90, 700 - 14 * n, "Men rose.") for n in range(6)))],
+        "Men rose.\nMen rose.",
+        [],
+    ),
+    ([page_of((72, 700, "It rose [1,2] in men [3].")), page_of((72, 700, "so did CI [1, 2] it."))], "It rose in men.\n\nso did CI [1, 2] it.", ["[1,2]", "[3]"]),
+    ([page_of((72, 700, "It rose in")), page_of((72, 700, "men [5, 9]."))], "It rose in\nmen [5, 9].", []),
+], ids=["left column", "right column", "numbered lines", "marks", "a sentence over the page"])  # fmt: skip
 def test_a_pdf_is_read_by_columns_without_its_margins(pages: list[str], text: str, left_out: list[str] | None) -> None:
     found = sources.text_of_pdf(Source("a.pdf", pdf(*pages)))
 
@@ -234,14 +227,10 @@ def test_a_pdf_is_read_by_columns_without_its_margins(pages: list[str], text: st
     assert left_out is None or [*found.running_heads, *found.citation_marks] == left_out
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"no pdf", "is no PDF"), (b"%PDF-1.4\n" + struct.pack("<4I", 1, 2, 3, 4), "cannot be read"),
-        (pdf(""), "holds no text"), (pdf("Words", bomb=400_000_000), "cannot be read|memory"),
-    ],
-    ids=["words", "broken", "picture", "bomb"],
-)  # fmt: skip
+@pytest.mark.parametrize(("content", "words"), [
+    (b"no pdf", "is no PDF"), (b"%PDF-1.4\n" + struct.pack("<4I", 1, 2, 3, 4), "cannot be read"),
+    (pdf(""), "holds no text"), (pdf("Words", bomb=400_000_000), "cannot be read|memory"),
+], ids=["words", "broken", "picture", "bomb"])  # fmt: skip
 def test_a_pdf_that_cannot_be_read_is_refused(content: bytes, words: str) -> None:
     with pytest.raises(sources.Refused, match=words):
         sources.text_of_pdf(Source("a.pdf", content))

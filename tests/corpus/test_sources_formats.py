@@ -163,19 +163,16 @@ def test_marks_of_the_source_are_kept_beside_the_text(written: str, text: str, c
     assert all(work.doi == f"10.1000/w{work.label}" for work in passage.cited)
 
 
-@pytest.mark.parametrize(
-    ("formula", "text"),
-    [
-        ("<alternatives><math><msup><mi>x</mi><mn>2</mn></msup></math><tex-math>x^2</tex-math></alternatives>", "x²"),
-        ("<tex-math>\\documentclass{minimal}\\begin{document}$$a \\leq \\frac{1}{2}$$\\end{document}</tex-math>", "a ≤ 1/2"),
-        ("<math>\n<mi>p</mi>\n<mo>≤</mo>\n<mn>0.05</mn></math><inline-graphic/>", "p ≤ 0.05"),
-        ("<math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mi>b</mi></mfrac></math>", "(a+1)/b"),
-        ("<math><msub><mi>x</mi><mn>1</mn></msub><mo>-</mo><msqrt><mi>y</mi></msqrt></math>", "x₁−√y"),
-        ("<math><mover><mi>x</mi><mo>¯</mo></mover></math>", "x̄"),
-        ("<italic>k</italic><inline-graphic/>", "k"),
-        ("<inline-graphic/>", "\ufffc"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("formula", "text"), [
+    ("<alternatives><math><msup><mi>x</mi><mn>2</mn></msup></math><tex-math>x^2</tex-math></alternatives>", "x²"),
+    ("<tex-math>\\documentclass{minimal}\\begin{document}$$a \\leq \\frac{1}{2}$$\\end{document}</tex-math>", "a ≤ 1/2"),
+    ("<math>\n<mi>p</mi>\n<mo>≤</mo>\n<mn>0.05</mn></math><inline-graphic/>", "p ≤ 0.05"),
+    ("<math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mi>b</mi></mfrac></math>", "(a+1)/b"),
+    ("<math><msub><mi>x</mi><mn>1</mn></msub><mo>-</mo><msqrt><mi>y</mi></msqrt></math>", "x₁−√y"),
+    ("<math><mover><mi>x</mi><mo>¯</mo></mover></math>", "x̄"),
+    ("<italic>k</italic><inline-graphic/>", "k"),
+    ("<inline-graphic/>", "\ufffc"),
+])  # fmt: skip
 def test_a_formula_in_a_sentence_is_read_once(formula: str, text: str) -> None:
     (passage,) = article(f"<p>So <inline-formula>{formula}</inline-formula> held.</p>").studies[0].passages
 
@@ -193,18 +190,14 @@ ROWS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("body", "around"),
-    [
-        (f"<sec><title>Strength</title><p>It rose.</p>{TABLE}</sec>", ""),
-        (f"<sec><title>Strength</title><p>It rose.{TABLE}</p></sec>", ""),
-        (
-            "<sec><title>Strength</title><p>It <xref ref-type='table' rid='t4'>rose</xref>.</p></sec>",
-            f"<floats-group>{TABLE}</floats-group>",
-        ),
-    ],
-    ids=["in the section", "in a paragraph", "behind the article"],
-)
+@pytest.mark.parametrize(("body", "around"), [
+    (f"<sec><title>Strength</title><p>It rose.</p>{TABLE}</sec>", ""),
+    (f"<sec><title>Strength</title><p>It rose.{TABLE}</p></sec>", ""),
+    (
+        "<sec><title>Strength</title><p>It <xref ref-type='table' rid='t4'>rose</xref>.</p></sec>",
+        f"<floats-group>{TABLE}</floats-group>",
+    ),
+], ids=["in the section", "in a paragraph", "behind the article"])  # fmt: skip
 def test_a_table_is_quoted_row_by_row_below_its_section(body: str, around: str) -> None:
     passages = article(body, around=around).studies[0].passages
 
@@ -228,24 +221,20 @@ HEAD = f"<thead>{row('Item', 'A', 'B', 'P', tag='th')}</thead>"
 WIDE = f"<thead>{row('2:Item', '2:A', '2:B', tag='th')}</thead>"
 
 
-@pytest.mark.parametrize(
-    ("rows", "lines"),
-    [
-        ([HEAD, row("Sex", "", "", ".5"), row("Men", "1", "2", ""), row("Age", "3", "4", ".6")],
-         ["Item: Sex; P: .5", "Sex; Item: Men; A: 1; B: 2", "Item: Age; A: 3; B: 4; P: .6"]),
-        ([HEAD, row("Sex", "", "", ""), row("\xa0Men", "1", "2", ""), row("Age", "3", "4", "")],
-         ["Sex; Item: Men; A: 1; B: 2", "Item: Age; A: 3; B: 4"]),
-        ([HEAD, row("Squat", "", "", ""), row("Men", "1", "", ""), row("Bench", "", "", ""), row("Men", "2", "", "")],
-         ["Squat; Item: Men; A: 1", "Bench; Item: Men; A: 2"]),
-        ([HEAD, row("4:Women"), row("Squat", "2:5", ""), row("", "2:6", "7")],
-         ["Women; Item: Squat; A and B: 5", "Women; Squat; A and B: 6; P: 7"]),
-        ([WIDE, row("", "2:Age", "2:5", "6")], ["Item: Age; A: 5; B: 6"]),
-        ([WIDE, row("", "2:Age", "3:5")], []),
-        ([row("Item", "A", tag="th"), row("Age", "5")], ["Item: Age; A: 5"]),
-        ([row("Item", "A"), row("Age", "5"), row("2:Mean of two.")], ["Item: Age; A: 5", "Mean of two."]),
-    ],
-    ids=["values beside", "indented", "repeated", "merged", "crossing", "not to be told", "row of heads", "note"],
-)  # fmt: skip
+@pytest.mark.parametrize(("rows", "lines"), [
+    ([HEAD, row("Sex", "", "", ".5"), row("Men", "1", "2", ""), row("Age", "3", "4", ".6")],
+     ["Item: Sex; P: .5", "Sex; Item: Men; A: 1; B: 2", "Item: Age; A: 3; B: 4; P: .6"]),
+    ([HEAD, row("Sex", "", "", ""), row("\xa0Men", "1", "2", ""), row("Age", "3", "4", "")],
+     ["Sex; Item: Men; A: 1; B: 2", "Item: Age; A: 3; B: 4"]),
+    ([HEAD, row("Squat", "", "", ""), row("Men", "1", "", ""), row("Bench", "", "", ""), row("Men", "2", "", "")],
+     ["Squat; Item: Men; A: 1", "Bench; Item: Men; A: 2"]),
+    ([HEAD, row("4:Women"), row("Squat", "2:5", ""), row("", "2:6", "7")],
+     ["Women; Item: Squat; A and B: 5", "Women; Squat; A and B: 6; P: 7"]),
+    ([WIDE, row("", "2:Age", "2:5", "6")], ["Item: Age; A: 5; B: 6"]),
+    ([WIDE, row("", "2:Age", "3:5")], []),
+    ([row("Item", "A", tag="th"), row("Age", "5")], ["Item: Age; A: 5"]),
+    ([row("Item", "A"), row("Age", "5"), row("2:Mean of two.")], ["Item: Age; A: 5", "Mean of two."]),
+], ids=["values beside", "indented", "repeated", "merged", "crossing", "not to be told", "row of heads", "note"])  # fmt: skip
 def test_a_row_has_the_heads_that_it_stands_under(rows: list[str], lines: list[str]) -> None:
     reading = article(f"<p>It rose.</p><table-wrap><label>Table 1</label><table>{''.join(rows)}</table></table-wrap>")
 
@@ -300,31 +289,28 @@ def row(**cells: str) -> str:
     return f"{','.join(named)}\n{','.join(quoted)}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "design", "is_reviewed", "labels"),
-    [
-        (row(**{"Document Type": "Article; Early Access"}), Design.OTHER, True, ()),
-        (row(**{"Document Type": "Review", "Index Keywords": "milk"}), Design.OTHER, True, ()),
-        (row(Title="Milk: a meta-analysis", **{"Document Type": "Review"}), Design.META_ANALYSIS, True, ()),
-        (row(Type="Randomized Controlled Trial"), Design.RANDOMIZED_CONTROLLED_TRIAL, True, ()),
-        (row(**{"Publication Type": "Journal Article; Review"}), Design.NARRATIVE_REVIEW, True, ()),
-        (row(**{"Item Type": "preprint"}), Design.PREPRINT, False, ()),
-        (row(notes=RAYYAN), Design.OTHER, True, RAYYAN_LABELS),
-        (row(notes='RAYYAN-INCLUSION: {"A"=>"Maybe", "B"=>"Included"}'), Design.OTHER, True, ("Rayyan: conflict",)),
-        (f"TY  - JOUR\nTI  - Milk and sprints\nKW  - milk\nN1  - {RAYYAN}\nER  -\n", Design.OTHER, True, RAYYAN_LABELS),
-        (f"@article{{a, title={{Milk}}, keywords={{milk}}, note={{{RAYYAN}}}}}", Design.OTHER, True, RAYYAN_LABELS),
-        (
-            row(Notes="Ann (Select): Exclusion reason: Wrong dose; ", Tags="a; b", **{"Covidence #": "#1"}),
-            Design.OTHER, True, ("Covidence: excluded", "Covidence: Wrong dose", "Covidence: a", "Covidence: b"),
-        ),
-        (row(**{"Manual Tags": "milk", "Automatic Tags": "Humans", "Extra": ""}), Design.OTHER, True, ("Zotero: milk",)),
-        (
-            '[{"key": "A", "data": {"itemType": "thesis", "title": "Milk", "tags": [{"tag": "x"}, {"tag": "y", "type": 1}],'
-            ' "collectionNames": ["C"]}}, {"key": "B", "data": {"itemType": "attachment", "title": "PDF"}}]',
-            Design.THESIS, False, ("Zotero: x", "Zotero: C"),
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "design", "is_reviewed", "labels"), [
+    (row(**{"Document Type": "Article; Early Access"}), Design.OTHER, True, ()),
+    (row(**{"Document Type": "Review", "Index Keywords": "milk"}), Design.OTHER, True, ()),
+    (row(Title="Milk: a meta-analysis", **{"Document Type": "Review"}), Design.META_ANALYSIS, True, ()),
+    (row(Type="Randomized Controlled Trial"), Design.RANDOMIZED_CONTROLLED_TRIAL, True, ()),
+    (row(**{"Publication Type": "Journal Article; Review"}), Design.NARRATIVE_REVIEW, True, ()),
+    (row(**{"Item Type": "preprint"}), Design.PREPRINT, False, ()),
+    (row(notes=RAYYAN), Design.OTHER, True, RAYYAN_LABELS),
+    (row(notes='RAYYAN-INCLUSION: {"A"=>"Maybe", "B"=>"Included"}'), Design.OTHER, True, ("Rayyan: conflict",)),
+    (f"TY  - JOUR\nTI  - Milk and sprints\nKW  - milk\nN1  - {RAYYAN}\nER  -\n", Design.OTHER, True, RAYYAN_LABELS),
+    (f"@article{{a, title={{Milk}}, keywords={{milk}}, note={{{RAYYAN}}}}}", Design.OTHER, True, RAYYAN_LABELS),
+    (
+        row(Notes="Ann (Select): Exclusion reason: Wrong dose; ", Tags="a; b", **{"Covidence #": "#1"}),
+        Design.OTHER, True, ("Covidence: excluded", "Covidence: Wrong dose", "Covidence: a", "Covidence: b"),
+    ),
+    (row(**{"Manual Tags": "milk", "Automatic Tags": "Humans", "Extra": ""}), Design.OTHER, True, ("Zotero: milk",)),
+    (
+        '[{"key": "A", "data": {"itemType": "thesis", "title": "Milk", "tags": [{"tag": "x"}, {"tag": "y", "type": 1}],'
+        ' "collectionNames": ["C"]}}, {"key": "B", "data": {"itemType": "attachment", "title": "PDF"}}]',
+        Design.THESIS, False, ("Zotero: x", "Zotero: C"),
+    ),
+])  # fmt: skip
 def test_types_and_decisions_are_read(text: str, design: Design, is_reviewed: bool, labels: tuple[str, ...]) -> None:
     (draft,) = read(text).studies
 

@@ -69,12 +69,10 @@ def test_the_commands_write_their_files(tmp_path: Path, capsys: pytest.CaptureFi
     assert "one sentence: 100.0% of 1" in capsys.readouterr().out
 
 
-CONCEPTS = ConceptIndex.build(
-    (
-        make_concept("muscle-hypertrophy", aliases=("muscle growth", "hypertrophy")),
-        make_concept("low-load", aliases=("light loads",)),
-    )
-)
+CONCEPTS = ConceptIndex.build((
+    make_concept("muscle-hypertrophy", aliases=("muscle growth", "hypertrophy")),
+    make_concept("low-load", aliases=("light loads",)),
+))  # fmt: skip
 GROWTH = Point("Light loads gave muscle growth of 0.12 over 12 weeks", ("T001",))
 
 
@@ -82,17 +80,14 @@ def says(text: str, *studies: str) -> CitedSentence:
     return CitedSentence(text, studies or ("T001",))
 
 
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        (says("Hypertrophy with light loads was 0.12 after 12 weeks."), True),
-        (says("Hypertrophy with light loads was 0.121 after twelve weeks."), True),
-        (says("Hypertrophy with light loads was 0.21 after 12 weeks."), False),
-        (says("Hypertrophy with light loads was 0.12 after 21 weeks."), False),
-        (says("Hypertrophy with light loads was 0.12."), False),
-        (says("Hypertrophy with light loads was 0.12 after 12 weeks.", "T002"), False),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "expected"), [
+    (says("Hypertrophy with light loads was 0.12 after 12 weeks."), True),
+    (says("Hypertrophy with light loads was 0.121 after twelve weeks."), True),
+    (says("Hypertrophy with light loads was 0.21 after 12 weeks."), False),
+    (says("Hypertrophy with light loads was 0.12 after 21 weeks."), False),
+    (says("Hypertrophy with light loads was 0.12."), False),
+    (says("Hypertrophy with light loads was 0.12 after 12 weeks.", "T002"), False),
+])  # fmt: skip
 def test_a_point_with_figures_needs_them_all_from_its_own_study(sentence: CitedSentence, expected: bool) -> None:
     assert is_covered(GROWTH, [sentence], CONCEPTS) is expected
 

@@ -28,14 +28,11 @@ def hits(*questions: str, passages: tuple[str, ...] = ()) -> dict[str, int]:
     return {entry.text: n for entry, n in count_usage(TABLES, questions, passages).items() if n}
 
 
-@pytest.mark.parametrize(
-    ("question", "entries"),
-    [
-        ("When I grow up", {"grow*", "grow up"}), ("extra muscle?", {"extra", "{more} muscle"}),
-        ("risks of dosing", {"risk", "dose"}), ("is het een waarheid", {"het", "heid"}),
-        ("5g or 9 grams, e.g. at sixty", {"g", "gram", "sixty", "e.g"}), ("however", set()),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "entries"), [
+    ("When I grow up", {"grow*", "grow up"}), ("extra muscle?", {"extra", "{more} muscle"}),
+    ("risks of dosing", {"risk", "dose"}), ("is het een waarheid", {"het", "heid"}),
+    ("5g or 9 grams, e.g. at sixty", {"g", "gram", "sixty", "e.g"}), ("however", set()),
+])  # fmt: skip
 def test_an_entry_counts_where_it_occurs(question: str, entries: set[str]) -> None:
     assert set(hits(question)) == entries
 

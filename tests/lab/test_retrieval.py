@@ -66,18 +66,15 @@ def test_a_folder_is_read_whole_plain_or_packed(folder: Path) -> None:
     assert beir.read(folder).unknown == 1
 
 
-@pytest.mark.parametrize(
-    ("file", "line", "fault"),
-    [
-        ("corpus.jsonl", "{", r"corpus\.jsonl:21: no JSON"),
-        ("corpus.jsonl", '{"_id": "x"}', r"corpus\.jsonl:21: text is missing"),
-        ("corpus.jsonl", '{"_id": "d01", "text": "again"}', r"corpus\.jsonl:21: a second document 'd01'"),
-        ("corpus.jsonl", '{"_id": "x", "text": "a\\u0000b"}', r"corpus\.jsonl:21: text holds characters"),
-        ("queries.jsonl", '{"_id": "q1", "text": "again"}', r"queries\.jsonl:8: a second question 'q1'"),
-        ("qrels.tsv", "q1 d01 1", r"qrels\.tsv:9: a judgment is"),
-        ("qrels.tsv", "q99\td01\t1", r"qrels\.tsv:9: there is no question 'q99'"),
-    ],
-)
+@pytest.mark.parametrize(("file", "line", "fault"), [
+    ("corpus.jsonl", "{", r"corpus\.jsonl:21: no JSON"),
+    ("corpus.jsonl", '{"_id": "x"}', r"corpus\.jsonl:21: text is missing"),
+    ("corpus.jsonl", '{"_id": "d01", "text": "again"}', r"corpus\.jsonl:21: a second document 'd01'"),
+    ("corpus.jsonl", '{"_id": "x", "text": "a\\u0000b"}', r"corpus\.jsonl:21: text holds characters"),
+    ("queries.jsonl", '{"_id": "q1", "text": "again"}', r"queries\.jsonl:8: a second question 'q1'"),
+    ("qrels.tsv", "q1 d01 1", r"qrels\.tsv:9: a judgment is"),
+    ("qrels.tsv", "q99\td01\t1", r"qrels\.tsv:9: there is no question 'q99'"),
+])  # fmt: skip
 def test_a_broken_line_is_named_with_its_file(folder: Path, file: str, line: str, fault: str) -> None:
     with open(folder / file, "a", encoding="utf-8") as broken:
         broken.write(line + "\n")

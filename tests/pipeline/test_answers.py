@@ -50,21 +50,18 @@ def said(body: Payload) -> str:
     return " ".join([body["message"] or "", *(sentence["text"] for sentence in sentences(body))])
 
 
-@pytest.mark.parametrize(
-    ("question", "outcomes", "leader", "words", "never"),
-    [
-        (SETS, {"answered", "partial", "conflicting"}, VOLUME, "sets", "creatin"),
-        ("creatine and kidney filtering", {"answered", "partial"}, KIDNEY, "kidney", "sets"),
-        ("old people protein walking faster", {"answered", "partial"}, PROTEIN, "protein", "creatin"),
-        (SAUNA, {"insufficient_evidence", "out_of_scope"}, None, "", "sauna helps"),
-        ("Who won the world cup in 1990?", {"insufficient_evidence", "out_of_scope"}, None, "", "Germany"),
-        ("What does Zwiebelmann 2015 say about sets?", {"insufficient_evidence"}, None, "Zwiebelmann", "nearest"),
-        ("How many studies are there?", {"answered"}, None, "5", "10 or more"),
-        ("I want to kill myself", {"guardrail"}, None, "", "muscle"),
-        ("Is it good?", {"insufficient_evidence", "out_of_scope"}, None, "", "muscle grow"),
-        (GERMAN, {"insufficient_evidence"}, None, "in English", "muscle grow"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "outcomes", "leader", "words", "never"), [
+    (SETS, {"answered", "partial", "conflicting"}, VOLUME, "sets", "creatin"),
+    ("creatine and kidney filtering", {"answered", "partial"}, KIDNEY, "kidney", "sets"),
+    ("old people protein walking faster", {"answered", "partial"}, PROTEIN, "protein", "creatin"),
+    (SAUNA, {"insufficient_evidence", "out_of_scope"}, None, "", "sauna helps"),
+    ("Who won the world cup in 1990?", {"insufficient_evidence", "out_of_scope"}, None, "", "Germany"),
+    ("What does Zwiebelmann 2015 say about sets?", {"insufficient_evidence"}, None, "Zwiebelmann", "nearest"),
+    ("How many studies are there?", {"answered"}, None, "5", "10 or more"),
+    ("I want to kill myself", {"guardrail"}, None, "", "muscle"),
+    ("Is it good?", {"insufficient_evidence", "out_of_scope"}, None, "", "muscle grow"),
+    (GERMAN, {"insufficient_evidence"}, None, "in English", "muscle grow"),
+])  # fmt: skip
 def test_each_question_gets_its_ending(question: str, outcomes: set[str], leader: str, words: str, never: str) -> None:
     body = known(question)
 

@@ -205,14 +205,11 @@ def candidates(number: int) -> tuple[Candidate, ...]:
     return tuple(make_candidate(passage_id=place) for place in range(1, number + 1))
 
 
-@pytest.mark.parametrize(
-    ("scores", "order", "effects"),
-    [
-        ([0.1, 0.2, 0.3], [3, 2, 1], ["3 to 1", "2 to 2", "1 to 3"]),
-        ([0.3, -2.0, 0.1], [1, 3, 2], ["1 to 1", "3 to 2", "2 to 3"]),
-        ([5.0, 5.0, 5.0], [1, 2, 3], ["1 to 1", "2 to 2", "3 to 3"]),
-    ],
-)
+@pytest.mark.parametrize(("scores", "order", "effects"), [
+    ([0.1, 0.2, 0.3], [3, 2, 1], ["3 to 1", "2 to 2", "1 to 3"]),
+    ([0.3, -2.0, 0.1], [1, 3, 2], ["1 to 1", "3 to 2", "2 to 3"]),
+    ([5.0, 5.0, 5.0], [1, 2, 3], ["1 to 1", "2 to 2", "3 to 3"]),
+])  # fmt: skip
 def test_a_models_order_stands_unless_it_fails(scores: list[float], order: list[int], effects: list[str]) -> None:
     ranked = rerank(ASKED, candidates(3), FixedReranker(scores))
 

@@ -224,16 +224,13 @@ def scoped(
     return *retrieve_scoped(query, corpus, corpus.facts(), MODELS, policy, Clock(), chosen), corpus
 
 
-@pytest.mark.parametrize(
-    ("text", "chosen", "scope", "leader", "searched"),
-    [
-        ("weekly sets", "training", Scope.COLLECTION, "A", ["training"]),
-        ("weekly sets", None, Scope.GLOBAL, "A", [None]),
-        ("protein for the old", "training", Scope.COLLECTION_THEN_GLOBAL, "B", ["training", None]),
-        ("weekly saunas against jet lag", "training", Scope.COLLECTION_THEN_GLOBAL, "A", ["training", None]),
-        ("weekly saunas against jet lag", "nutrition", Scope.COLLECTION_THEN_GLOBAL, None, ["nutrition", None]),
-    ],
-)
+@pytest.mark.parametrize(("text", "chosen", "scope", "leader", "searched"), [
+    ("weekly sets", "training", Scope.COLLECTION, "A", ["training"]),
+    ("weekly sets", None, Scope.GLOBAL, "A", [None]),
+    ("protein for the old", "training", Scope.COLLECTION_THEN_GLOBAL, "B", ["training", None]),
+    ("weekly saunas against jet lag", "training", Scope.COLLECTION_THEN_GLOBAL, "A", ["training", None]),
+    ("weekly saunas against jet lag", "nutrition", Scope.COLLECTION_THEN_GLOBAL, None, ["nutrition", None]),
+])  # fmt: skip
 def test_a_chosen_collection_is_left_only_for_an_answer(
     text: str, chosen: str | None, scope: Scope, leader: str | None, searched: list[str | None]
 ) -> None:

@@ -107,16 +107,14 @@ def concept(concept_id: str, kind: str, *names: str) -> Concept:
     return Concept(concept_id, names[0], kind, names[1:], "", (), role=Site().role_of(kind))
 
 
-INDEX = build_alias_index(
-    [
-        concept("creatine", "nutrient", "creatine", "creatine supplementation"),
-        concept("lifting", "intervention", "resistance training", "lifting"),
-        concept("keto", "nutrient", "ketogenic diet"), concept("heavy", "training_variable", "high-load training"),
-        concept("light", "training_variable", "low-load training"),
-        concept("strength", "outcome", "muscle strength", "strength"), concept("1rm", "measure", "1RM"),
-        concept("legs", "outcome", "leg press"),
-    ]
-)  # fmt: skip
+INDEX = build_alias_index([
+    concept("creatine", "nutrient", "creatine", "creatine supplementation"),
+    concept("lifting", "intervention", "resistance training", "lifting"),
+    concept("keto", "nutrient", "ketogenic diet"), concept("heavy", "training_variable", "high-load training"),
+    concept("light", "training_variable", "low-load training"),
+    concept("strength", "outcome", "muscle strength", "strength"), concept("1rm", "measure", "1RM"),
+    concept("legs", "outcome", "leg press"),
+])  # fmt: skip
 
 
 def finding(
@@ -220,21 +218,18 @@ HIGH, CONCERNS, LOW = rob_2("high"), rob_2("some_concerns"), rob_2()
 CRITICAL = RiskOfBias(BiasTool.ROBINS_I, (), BiasJudgement.CRITICAL)
 
 
-@pytest.mark.parametrize(
-    ("biases", "sizes", "level", "text"),
-    [
-        ({"A": HIGH, "B": HIGH}, (900, 900), "moderate", "Most of it is at high"),
-        ({"A": HIGH, "B": LOW}, (100, 900), "high", "Some of it is at high"),
-        ({"A": HIGH, "B": LOW}, (900, 100), "moderate", "Most of it is at high"),
-        ({"A": HIGH}, (None, 900), "moderate", "Most of it is at high"),  # equal weights where a size is not known
-        ({"A": rob_2("high", "high", "high")}, (900, 500), "low", "Most of it is at very high"),
-        ({"A": CRITICAL, "B": HIGH}, (500, 900), "moderate", "Most of it is at high"),
-        ({"A": CRITICAL}, (900, 500), "low", "Most of it is at very high"),
-        ({"A": CONCERNS}, (900, 500), "high", "There are some concerns"),
-        ({"A": LOW, "B": LOW}, (900, 900), "high", "Its risk of bias was judged to be low."),
-        ({"A": LOW}, (900, 900), "high", None), ({"elsewhere": HIGH}, (900, 900), "high", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("biases", "sizes", "level", "text"), [
+    ({"A": HIGH, "B": HIGH}, (900, 900), "moderate", "Most of it is at high"),
+    ({"A": HIGH, "B": LOW}, (100, 900), "high", "Some of it is at high"),
+    ({"A": HIGH, "B": LOW}, (900, 100), "moderate", "Most of it is at high"),
+    ({"A": HIGH}, (None, 900), "moderate", "Most of it is at high"),  # equal weights where a size is not known
+    ({"A": rob_2("high", "high", "high")}, (900, 500), "low", "Most of it is at very high"),
+    ({"A": CRITICAL, "B": HIGH}, (500, 900), "moderate", "Most of it is at high"),
+    ({"A": CRITICAL}, (900, 500), "low", "Most of it is at very high"),
+    ({"A": CONCERNS}, (900, 500), "high", "There are some concerns"),
+    ({"A": LOW, "B": LOW}, (900, 900), "high", "Its risk of bias was judged to be low."),
+    ({"A": LOW}, (900, 900), "high", None), ({"elsewhere": HIGH}, (900, 900), "high", None),
+])  # fmt: skip
 def test_the_risk_of_bias_of_most_of_the_evidence_lowers_the_grade(
     biases: dict[str, RiskOfBias], sizes: tuple[int | None, int], level: str, text: str | None
 ) -> None:
@@ -250,14 +245,11 @@ OLDER = replace(JUDGED := Certainty("creatine", "strength", CertaintyLevel.HIGH,
                 level=CertaintyLevel.LOW, age_group=AgeGroup.OLDER_ADULTS)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("asked", "level"),
-    [
-        ({}, "high"), ({"population": Population((AgeGroup.OLDER_ADULTS,))}, "low"), ({"outcome": ()}, None),
-        ({"population": Population((AgeGroup.YOUTH,))}, None), ({"comparator": ("caffeine",)}, None),
-        ({"intervention": ("creatine", "caffeine")}, None), ({"condition": ("sarcopenia",)}, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("asked", "level"), [
+    ({}, "high"), ({"population": Population((AgeGroup.OLDER_ADULTS,))}, "low"), ({"outcome": ()}, None),
+    ({"population": Population((AgeGroup.YOUTH,))}, None), ({"comparator": ("caffeine",)}, None),
+    ({"intervention": ("creatine", "caffeine")}, None), ({"condition": ("sarcopenia",)}, None),
+])  # fmt: skip
 def test_the_curators_judge_a_question_about_just_what_they_judged(asked: dict[str, Any], level: str | None) -> None:
     query = replace(make_query("Does creatine help?"), intervention=("creatine",), outcome=("strength",))
 
@@ -266,13 +258,10 @@ def test_the_curators_judge_a_question_about_just_what_they_judged(asked: dict[s
     assert (found and found.level) == level
 
 
-@pytest.mark.parametrize(
-    ("notices", "level", "last"),
-    [
-        ([Notice.NONE], "high", "curators_reason"), ([Notice.EXPRESSION_OF_CONCERN], "moderate", "concern"),
-        ([Notice.NONE, Notice.RETRACTED], "high", "curators_reason"), ([Notice.RETRACTED], "very_low", "retracted"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("notices", "level", "last"), [
+    ([Notice.NONE], "high", "curators_reason"), ([Notice.EXPRESSION_OF_CONCERN], "moderate", "concern"),
+    ([Notice.NONE, Notice.RETRACTED], "high", "curators_reason"), ([Notice.RETRACTED], "very_low", "retracted"),
+])  # fmt: skip
 def test_a_judgement_is_no_better_than_the_notices_allow(notices: list[Notice], level: str, last: str) -> None:
     strength = assessed(JUDGED, [replace(REVIEW, notice=notice) for notice in notices])
 

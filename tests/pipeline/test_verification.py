@@ -49,34 +49,31 @@ def test_part_of_a_sentence_or_other_words_are_no_support() -> None:
         assert find_span(claim, make_passage(SAFE)) is None, claim
 
 
-@pytest.mark.parametrize(
-    ("source", "claim"),
-    [
-        ("Larger trials are needed to establish that {}.", "Creatine improves strength in men."),
-        ("The authors set out to show that {}.", "Creatine improves strength in men."),
-        ("It was wrongly concluded that {}.", "Creatine improves strength in men."),
-        ("A minority of trials found that {}.", "Creatine improves strength in men."),
-        ("According to a common myth, {}.", "Creatine harms the kidneys."),
-        ("The myth: {}.", "Creatine harms the kidneys."),
-        ("Creatine harms the kidneys, it is often claimed.", "Creatine harms the kidneys."),
-        ("Creatine improved strength, a finding that later trials refuted.", "Creatine improved strength."),
-        ("Creatine improved strength in only one of twelve trials.", "Creatine improved strength."),
-        ("Creatine improved strength in 0 of 12 trials.", "Creatine improved strength."),
-        ("Creatine improved strength in no more than 2 of 12 trials.", "Creatine improved strength."),
-        ("Creatine improved strength in few trials.", "Creatine improved strength."),
-        ("Strength rose by 10 in the trained group.", "Strength rose by 10 ‰ in the trained group."),
-        ("Strength changed in the trained group.", "Strength ↓ changed in the trained group."),
-        ("Strength changed in the trained group.", "Strength c\u0336h\u0336anged in the trained group."),
-        ("Strength rose by 12 in the trained group.", "Strength rose by ٠12 in the trained group."),
-        ("Fat mass changed by −3.4 to −1.2 kg.", "Fat mass changed by −3.4."),
-        ("Strength rose by 10 percent to 12 percent in the trained men.", "Strength rose by 10 percent."),
-        ("Strength changed little (95% CI −3.4, −1.2) in men.", "Strength changed little (95% CI −3.4 to 1.2) in men."),
-        ("The programme lasted 8-week to 12-week.", "The programme lasted 8-week."),
-        ("In the trained group, glucose rose by 5 µmol/l.", "In the trained group, glucose rose by 5 mmol/l after training."),
-        ("In men, peak power rose to 900 kW with training.", "Peak power rose to 900 W in men after training."),
-        ("Muscle growth rose in mice after training.", "Muscle growth rose in monkeys after resistance training."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("source", "claim"), [
+    ("Larger trials are needed to establish that {}.", "Creatine improves strength in men."),
+    ("The authors set out to show that {}.", "Creatine improves strength in men."),
+    ("It was wrongly concluded that {}.", "Creatine improves strength in men."),
+    ("A minority of trials found that {}.", "Creatine improves strength in men."),
+    ("According to a common myth, {}.", "Creatine harms the kidneys."),
+    ("The myth: {}.", "Creatine harms the kidneys."),
+    ("Creatine harms the kidneys, it is often claimed.", "Creatine harms the kidneys."),
+    ("Creatine improved strength, a finding that later trials refuted.", "Creatine improved strength."),
+    ("Creatine improved strength in only one of twelve trials.", "Creatine improved strength."),
+    ("Creatine improved strength in 0 of 12 trials.", "Creatine improved strength."),
+    ("Creatine improved strength in no more than 2 of 12 trials.", "Creatine improved strength."),
+    ("Creatine improved strength in few trials.", "Creatine improved strength."),
+    ("Strength rose by 10 in the trained group.", "Strength rose by 10 ‰ in the trained group."),
+    ("Strength changed in the trained group.", "Strength ↓ changed in the trained group."),
+    ("Strength changed in the trained group.", "Strength c\u0336h\u0336anged in the trained group."),
+    ("Strength rose by 12 in the trained group.", "Strength rose by ٠12 in the trained group."),
+    ("Fat mass changed by −3.4 to −1.2 kg.", "Fat mass changed by −3.4."),
+    ("Strength rose by 10 percent to 12 percent in the trained men.", "Strength rose by 10 percent."),
+    ("Strength changed little (95% CI −3.4, −1.2) in men.", "Strength changed little (95% CI −3.4 to 1.2) in men."),
+    ("The programme lasted 8-week to 12-week.", "The programme lasted 8-week."),
+    ("In the trained group, glucose rose by 5 µmol/l.", "In the trained group, glucose rose by 5 mmol/l after training."),
+    ("In men, peak power rose to 900 kW with training.", "Peak power rose to 900 W in men after training."),
+    ("Muscle growth rose in mice after training.", "Muscle growth rose in monkeys after resistance training."),
+])  # fmt: skip
 def test_what_turns_a_sentence_round_is_not_trimmed_away_or_put_in(source: str, claim: str) -> None:
     kept, fallen = judged(claim, source.format(f"{claim[0].lower()}{claim[1:-1]}"))
 
@@ -111,15 +108,11 @@ def test_a_sentence_that_cites_nothing_of_the_evidence_falls(passage_ids: tuple[
     assert fallen.reason is LeftOutReason.UNKNOWN_CITATION
 
 
-@pytest.mark.parametrize(
-    ("text", "sources"),
-    [
-        ("It was safe.", (SAFE, SAFE, "Sets matter.")),
-        ("Heavy loads raised leg strength by 12%.", (LOADS, LOADS, "Sets matter.")),
-        (TOLD, (GAIN, f"Diet was free. {GAIN}", "Sets matter.")),
-    ],
-    ids=["quote", "near quote", "paraphrase"],
-)
+@pytest.mark.parametrize(("text", "sources"), [
+    ("It was safe.", (SAFE, SAFE, "Sets matter.")),
+    ("Heavy loads raised leg strength by 12%.", (LOADS, LOADS, "Sets matter.")),
+    (TOLD, (GAIN, f"Diet was free. {GAIN}", "Sets matter.")),
+], ids=["quote", "near quote", "paraphrase"])  # fmt: skip
 def test_a_sentence_is_supported_by_each_cited_passage_that_says_it(text: str, sources: tuple[str, ...]) -> None:
     (kept,), _ = judged(text, *sources, cites=3, policy=SURE)
 
@@ -149,18 +142,15 @@ def test_what_is_cut_down_or_joined_is_a_near_quote_with_its_sentences() -> None
     assert judged("Heavy loads.", LOADS)[0] == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("In young men, heavy loads raised leg strength by 16% (95% CI 8 to 12).", LeftOutReason.NUMBER_MISMATCH),
-        ("In old men, heavy loads raised leg strength by 12%.", LeftOutReason.POPULATION_MISMATCH),
-        ("In young men, heavy loads reduced leg strength by 12%.", LeftOutReason.DIRECTION_MISMATCH),
-        ("In young men, heavy loads never raised leg strength by 12%.", LeftOutReason.NEGATION_MISMATCH),
-        ("In young men, heavy loads raised leg strength by 12% in space.", LeftOutReason.UNSUPPORTED),
-        ("Heavy *loads* raised leg strength by 12%.", LeftOutReason.UNSUPPORTED),
-        ("Heavy loads raised leg strength by 12%?", LeftOutReason.UNSUPPORTED),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), [
+    ("In young men, heavy loads raised leg strength by 16% (95% CI 8 to 12).", LeftOutReason.NUMBER_MISMATCH),
+    ("In old men, heavy loads raised leg strength by 12%.", LeftOutReason.POPULATION_MISMATCH),
+    ("In young men, heavy loads reduced leg strength by 12%.", LeftOutReason.DIRECTION_MISMATCH),
+    ("In young men, heavy loads never raised leg strength by 12%.", LeftOutReason.NEGATION_MISMATCH),
+    ("In young men, heavy loads raised leg strength by 12% in space.", LeftOutReason.UNSUPPORTED),
+    ("Heavy *loads* raised leg strength by 12%.", LeftOutReason.UNSUPPORTED),
+    ("Heavy loads raised leg strength by 12%?", LeftOutReason.UNSUPPORTED),
+])  # fmt: skip
 def test_a_near_quote_that_differs_falls_with_the_words_that_differ(text: str, reason: LeftOutReason) -> None:
     kept, (fallen,) = judged(text, LOADS)
 
@@ -202,16 +192,13 @@ def test_a_weak_paraphrase_gives_way_to_a_quote() -> None:
     assert said_once == (kept,)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("Heavy lifting did 40% more for the strength of the legs than light weights.", LeftOutReason.NUMBER_MISMATCH),
-        ("Heavy lifting did nothing more for the strength of the legs than light weights.", LeftOutReason.NEGATION_MISMATCH),
-        ("The strength of male legs was reduced by training.", LeftOutReason.DIRECTION_MISMATCH),
-        ("Those lifting heavy saw the strength of toddlers improve.", LeftOutReason.POPULATION_MISMATCH),
-        ("Those lifting heavy saw their leg strength improve [x](y).", LeftOutReason.UNSUPPORTED),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "reason"), [
+    ("Heavy lifting did 40% more for the strength of the legs than light weights.", LeftOutReason.NUMBER_MISMATCH),
+    ("Heavy lifting did nothing more for the strength of the legs than light weights.", LeftOutReason.NEGATION_MISMATCH),
+    ("The strength of male legs was reduced by training.", LeftOutReason.DIRECTION_MISMATCH),
+    ("Those lifting heavy saw the strength of toddlers improve.", LeftOutReason.POPULATION_MISMATCH),
+    ("Those lifting heavy saw their leg strength improve [x](y).", LeftOutReason.UNSUPPORTED),
+])  # fmt: skip
 def test_a_paraphrase_that_brings_its_own_facts_falls(text: str, reason: LeftOutReason) -> None:
     source = "Training for three months had clearly raised leg strength in male students." if "male" in text else GAIN
 

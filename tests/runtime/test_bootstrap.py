@@ -85,13 +85,10 @@ def test_first_fit_python_is_taken(place: Place, on_path: tuple[Path, Path], mon
     assert bootstrap.find_interpreter(place) == own
 
 
-@pytest.mark.parametrize(
-    ("other", "is_taken"),
-    [
-        ({"seconds": 0.007}, True), ({"seconds": 0.0095}, False), ({"seconds": 0.02}, False),
-        ({"seconds": 0.001, "makes_environments": False}, False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("other", "is_taken"), [
+    ({"seconds": 0.007}, True), ({"seconds": 0.0095}, False), ({"seconds": 0.02}, False),
+    ({"seconds": 0.001, "makes_environments": False}, False),
+])  # fmt: skip
 def test_the_quicker_is_taken(place: Place, on_path: tuple[Path, Path], other: dict[str, Any], is_taken: bool) -> None:
     first = an_interpreter(on_path[0] / "python3.11", seconds=0.01)
     second = an_interpreter(on_path[1] / "python3.11", **other)
@@ -146,16 +143,13 @@ def test_failed_install_is_made_anew(place: Place, commands: list[list[str]], mo
     assert not Path(place.unfinished).exists()
 
 
-@pytest.mark.parametrize(
-    ("output", "sentence"),
-    [
-        ("OSError: [Errno 28] No space left on device", "is full: free about 3 GB"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "No build of torch"),
-        ("ERROR: No matching distribution found for torch", "No build of torch"),
-        ("Failed to establish a new connection: [Errno -3]\nERROR: No matching distribution", "cannot be reached"),
-        ("some\nERROR: Something else.\nmore", "The installation stopped: Something else (all that was said is in"),
-    ],
-)
+@pytest.mark.parametrize(("output", "sentence"), [
+    ("OSError: [Errno 28] No space left on device", "is full: free about 3 GB"),
+    ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "No build of torch"),
+    ("ERROR: No matching distribution found for torch", "No build of torch"),
+    ("Failed to establish a new connection: [Errno -3]\nERROR: No matching distribution", "cannot be reached"),
+    ("some\nERROR: Something else.\nmore", "The installation stopped: Something else (all that was said is in"),
+])  # fmt: skip
 def test_failure_of_pip_is_one_sentence(place: Place, output: str, sentence: str) -> None:
     said = bootstrap.explain(output, place, missing="No build of torch")
 

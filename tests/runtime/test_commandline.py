@@ -27,18 +27,15 @@ def manage(*arguments: str, **environment: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("environment", "named"),
-    [
-        ({"DEBUG": "perhaps"}, "DEBUG"), ({"PORT": "70000"}, "PORT"),
-        ({"DATABASE_URL": "mysql://localhost/inform"}, "DATABASE_URL"), ({"REDIS_URL": "here"}, "REDIS_URL"),
-        ({"OPENAI_TIMEOUT_SECONDS": "soon"}, "OPENAI_TIMEOUT_SECONDS"),
-        ({"OPENAI_PRICE_REPLY": "-1"}, "OPENAI_PRICE_REPLY"),
-        ({"OPENAI_MODEL": "a-model-without-a-server"}, "OPENAI_MODEL"),
-        ({"OPENAI_DAILY_LIMIT": "5"}, "OPENAI_DAILY_LIMIT"), (PRODUCTION | {"SECRET_KEY": ""}, "SECRET_KEY"),
-        (PRODUCTION | {"ALLOWED_HOSTS": ""}, "ALLOWED_HOSTS"), (PRODUCTION | {"DEBUG": "true"}, "DEBUG"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("environment", "named"), [
+    ({"DEBUG": "perhaps"}, "DEBUG"), ({"PORT": "70000"}, "PORT"),
+    ({"DATABASE_URL": "mysql://localhost/inform"}, "DATABASE_URL"), ({"REDIS_URL": "here"}, "REDIS_URL"),
+    ({"OPENAI_TIMEOUT_SECONDS": "soon"}, "OPENAI_TIMEOUT_SECONDS"),
+    ({"OPENAI_PRICE_REPLY": "-1"}, "OPENAI_PRICE_REPLY"),
+    ({"OPENAI_MODEL": "a-model-without-a-server"}, "OPENAI_MODEL"),
+    ({"OPENAI_DAILY_LIMIT": "5"}, "OPENAI_DAILY_LIMIT"), (PRODUCTION | {"SECRET_KEY": ""}, "SECRET_KEY"),
+    (PRODUCTION | {"ALLOWED_HOSTS": ""}, "ALLOWED_HOSTS"), (PRODUCTION | {"DEBUG": "true"}, "DEBUG"),
+])  # fmt: skip
 def test_setting_that_will_not_do_stops_the_start_and_names_itself(environment: dict[str, str], named: str) -> None:
     status, said = manage("check", **environment)
 
@@ -92,15 +89,12 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Failing:
     return run
 
 
-@pytest.mark.parametrize(
-    ("failure", "status", "sentence"),
-    [
-        (OSError(errno.ENOSPC, "No space left on device"), os.EX_IOERR, "The disk is full: "),
-        (DiskFull("could not extend file"), os.EX_IOERR, "The disk is full: "),
-        (PostgresError("It would not start."), os.EX_UNAVAILABLE, "It would not start."),
-        (KeyboardInterrupt(), commandline.INTERRUPTED, "Stopped."),
-    ],
-)
+@pytest.mark.parametrize(("failure", "status", "sentence"), [
+    (OSError(errno.ENOSPC, "No space left on device"), os.EX_IOERR, "The disk is full: "),
+    (DiskFull("could not extend file"), os.EX_IOERR, "The disk is full: "),
+    (PostgresError("It would not start."), os.EX_UNAVAILABLE, "It would not start."),
+    (KeyboardInterrupt(), commandline.INTERRUPTED, "Stopped."),
+])  # fmt: skip
 def test_a_failure_is_one_sentence(
     failure: BaseException, status: int, sentence: str, failing: Failing, capsys: pytest.CaptureFixture[str]
 ) -> None:
