@@ -403,6 +403,3 @@ def test_a_passage_is_edited_and_deleted_on_its_own_page(client: Client, curator
     assert list(study.passages.all()) == [third]
     assert CorpusEvent.objects.filter(action="remove_passage").count() == 2
     assert messages(refused)[-1].startswith("A published study keeps at least one passage: withdraw it first")
-
-
-# --- Concepts and collections -------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
-"""How a question ends: the part that nothing answers, what a refusal shows, hostile words."""
+"""How a question ends: the part that nothing answers, what a refusal shows, hostile words; and by each preset."""
 
-from typing import Any
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from django.utils import timezone
@@ -9,7 +10,8 @@ from corpus_app import curation
 from corpus_app.models import Passage
 from qa_app.answers import engines
 from qa_app.answers.corpus import SearchedCorpus
-from qa_app.pipeline.policy import DEFAULT, Policy
+from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.policy import DEFAULT, PRESETS, Order, Policy
 from qa_app.pipeline.ports import Writer
 from qa_app.pipeline.records import (
     Draft,
@@ -30,17 +32,18 @@ pytestmark = pytest.mark.usefixtures("corpus", "db")
 
 SETS = "How many sets a week do I need for each muscle to get bigger?"
 KIDNEYS = "Does creatine change how well your kidneys filter the blood?"
-VOLUME = "S018"
+VOLUME, KIDNEY = "S018", "S079"
+DOCUMENTED = [
+    replace(preset, distance_gate=preset.distance_gate and 2.0)  # texts of a hash encoder lie farther apart
+    for preset in PRESETS.values()
+    if preset.order is not Order.RELEVANCE
+]
 
 
-def ask(
-    text: str, *, mode: Mode = Mode.BEGINNER, corpus: SearchedCorpus | None = None, writer: Writer | None = None,
-    **more: Any,
-) -> Ending:  # fmt: skip
-    return engines.engine(DEFAULT).answer(
-        Question(text, clean(text), mode), corpus=corpus or SearchedCorpus(), writers=(writer or ExtractiveWriter(),),
-        today=timezone.localdate(), **more,
-    )  # fmt: skip
+def ask(text: str, mode: Mode = Mode.BEGINNER, policy: Policy = DEFAULT, writer: Writer | None = None) -> Ending:
+    question, writers = Question(text, clean(text), mode), (writer or ExtractiveWriter(),)
+    corpus, today = SearchedCorpus(), timezone.localdate()
+    return engines.engine(policy).answer(question, corpus=corpus, writers=writers, today=today)
 
 
 def texts(answer: Ending) -> list[str]:
@@ -160,3 +163,33 @@ def test_hostile_words_in_a_question_are_kept_and_never_reach_the_answer() -> No
         assert all(any(text in passage for passage in known) for text in texts(answer))
         assert not [text for text in texts(answer) if "harm growth" in text]
         assert "<script>" not in (answer.message or "")
+
+
+@pytest.mark.parametrize("preset", [PRESETS["default"], *DOCUMENTED], ids=lambda preset: preset.name)
+def test_the_engine_answers_from_what_a_preset_keeps_in_its_own_order(preset: Policy) -> None:
+    for question, study in ((SETS, VOLUME), (KIDNEYS, KIDNEY)):
+        answer = ask(question, policy=preset)
+        kept = {candidate.passage.passage_id: candidate.passage for candidate in answer.passages}
+        cited = {citation.study.study_id for citation in answer.citations}
+
+        assert answer.outcome.is_answer
+        assert answer.headline is not None
+        assert (answer.policy.name, answer.policy.label) == (preset.name, preset.label)
+        assert study in cited
+        assert cited <= {passage.study.study_id for passage in kept.values()}
+        for span in (span for sentence in (*answer.summary, *answer.answer) for span in sentence.support):
+            assert kept[span.passage_id].text[span.start : span.end] == span.quote
+        if preset in DOCUMENTED:
+            asked, best = Question(question, clean(question), Mode.BEGINNER), [c.score for c in answer.passages]
+            searched = engines.engine(preset).search(asked, corpus=SearchedCorpus(), clock=Clock())
+            assert list(kept) == [candidate.passage.passage_id for candidate in searched.ranked[:5]]
+            assert len(kept) == preset.evidence_passages == 5
+            assert all(first >= second - preset.recency_band for first, second in pairwise(best))
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_no_preset_answers_what_the_studies_do_not(preset: Policy) -> None:
+    answer = ask("Does a sauna help against jet lag?", policy=preset)
+
+    assert not answer.outcome.is_answer
+    assert answer.message

@@ -1,0 +1,151 @@
+"""The lab's commands: an encoder is timed, the words of a lexicon are counted, a corpus folder is asked its own questions."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from corpus_app import embedding, indexing
+from corpus_app.models import Study
+from lab.lexicon_usage import count_usage, usage_text
+from qa_app.pipeline.lexicon import Tables
+from tests.builders import make_study
+from tests.fakes import WordHashEncoder
+from tests.qa.test_evaluation import write_rows
+from tests.qa.test_reader_evaluation import PIZZA, ROOT
+
+
+@pytest.fixture
+def small(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A small encoder, its original, and two passages."""
+    monkeypatch.setattr(embedding, "original_of", lambda _: WordHashEncoder("small@fp32"))
+    with embedding.use(WordHashEncoder("small@int8")):
+        make_study(texts=("One text.", "Another text."))
+        indexing.index_stale()
+        yield
+
+
+def test_it_times_the_encoder_the_original_and_the_search(small: None) -> None:
+    out = StringIO()
+    call_command("bench", rounds=1, stdout=out)
+
+    said = out.getvalue()
+    assert "2 searchable passages, 1 questions, 1 rounds" in said
+    for step in ("encode, small@int8", "encode, small@fp32", "search", "encode and search"):
+        assert f"\n{step} " in said
+    assert "times as long as the encoder in use" in said
+
+
+@pytest.mark.django_db
+def test_without_a_corpus_or_questions_it_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="import_corpus"):
+        call_command("bench")
+
+    make_study(texts=("One text.",))
+    questions = tmp_path / "questions.txt"
+    for said in (None, " \n"):
+        if said:
+            questions.write_text(said, encoding="utf-8")
+        with pytest.raises(CommandError, match=r"questions\.txt"):
+            call_command("bench", questions=questions)
+
+
+TABLES: Tables = {
+    "small": {
+        "lists": {
+            "gain": {"phrases": ["grow*", "{more} muscle"], "except": ["grow up"]},
+            "more": {"phrases": ["more", "extra"]},
+        },
+        "generic": {"words": ["risk", "dose"]}, "nl": {"words": ["het"], "endings": ["heid"]},
+        "units": {"g": ["g", "gram"]}, "numerals": {"sixty": 60}, "abbreviations": {"words": ["e.g"]},
+        "examples": {"gain": {"catches": "It grew."}},
+    },
+    "connectives": {"lists": {"qualifies": {"phrases": [". however"]}}},
+    "crisis": {"lists": {"harm": {"phrases": ["harm"]}}},
+}  # fmt: skip
+
+
+def hits(*questions: str, passages: tuple[str, ...] = ()) -> dict[str, int]:
+    return {entry.text: n for entry, n in count_usage(TABLES, questions, passages).items() if n}
+
+
+@pytest.mark.parametrize(("question", "entries"), [
+    ("When I grow up", {"grow*", "grow up"}), ("extra muscle?", {"extra", "{more} muscle"}),
+    ("risks of dosing", {"risk", "dose"}), ("is het een waarheid", {"het", "heid"}),
+    ("5g or 9 grams, e.g. at sixty", {"g", "gram", "sixty", "e.g"}), ("however", set()),
+])  # fmt: skip
+def test_an_entry_counts_where_it_occurs(question: str, entries: set[str]) -> None:
+    assert set(hits(question)) == entries
+
+
+def test_the_report_names_what_is_unused_and_counts_safety_apart() -> None:
+    lines = usage_text(count_usage(TABLES, ["more dose", "growth"])).splitlines()
+
+    assert lines[:2] == ["small, gain: {more} muscle", "small, gain, except: grow up"]
+    assert "crisis, harm: harm" not in lines
+    assert [line.split()[-2:] for line in lines if line.startswith(("all", "crisis"))] == [
+        ["14", "11"], ["1", "1"], ["1", "1"],
+    ]  # fmt: skip
+
+
+def test_the_command_prints_the_report_and_names_a_bad_line(tmp_path: Path) -> None:
+    labels, out = tmp_path / "labels.jsonl", StringIO()
+    labels.write_text('{"question": "How many studies are here?"}\n', "utf-8")
+
+    call_command("measure", "lexica", str(labels), stdout=out)
+
+    assert "about_corpus" in out.getvalue()
+    labels.write_text("{", "utf-8")
+    with pytest.raises(CommandError, match=r"labels\.jsonl, line 1"):
+        call_command("measure", "lexica", str(labels))
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command("measure", *arguments, stdout=out, no_color=True)
+    return out.getvalue()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "other"
+    (folder / "studies").mkdir(parents=True)
+    graph = json.loads((ROOT / "corpus" / "concepts.json").read_text(encoding="utf-8"))
+    (folder / "concepts.json").write_text(json.dumps(graph | {"relations": []}), encoding="utf-8")
+    studies = sorted((ROOT / "corpus" / "studies").glob("*.json"))[:2]
+    for path in studies:
+        shutil.copy(path, folder / "studies")
+    title = json.loads(studies[0].read_text(encoding="utf-8"))["title"]
+    own = {"id": "o-1", "question": title, "expect": "answer", "relevant": {studies[0].stem: 2}}
+    write_rows(folder / "questions.jsonl", own, PIZZA)
+    return folder
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_folder_has_its_own_database(folder: Path, encoder: WordHashEncoder, tmp_path: Path, settings: Any) -> None:
+    settings.DATA_DIR = tmp_path
+    live = connection.settings_dict["NAME"]
+
+    text = run("corpus", str(folder), "--json", str(tmp_path / "report.json"))
+
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert "right_retrieved_first      1 of 1" in text
+    assert report["figures"]["far_refused"] == {"value": 1.0, "n": 1, "count": 1}
+    assert (connection.settings_dict["NAME"], Study.objects.count()) == (live, 0)
+
+    (folder / "studies" / "broken.json").write_text("{", encoding="utf-8")
+    with pytest.raises(CommandError, match=r"Problems: 1.*import_corpus .*other --dry-run` lists the faults"):
+        run("corpus", str(folder))
+
+
+def test_a_folder_without_questions_is_named(library: tuple[str, ...], folder: Path) -> None:
+    (folder / "questions.jsonl").unlink()
+
+    with pytest.raises(CommandError, match=r"questions\.jsonl"):
+        run("corpus", str(folder))
