@@ -35,16 +35,12 @@ CONCEPTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def make_folder(tmp_path: Path) -> Path:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
     (tmp_path / "studies").mkdir()
     write(tmp_path / "studies/T001.json", STUDY)
     write(tmp_path / "concepts.json", CONCEPTS)
     return tmp_path
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return make_folder(tmp_path)
 
 
 def write(path: Path, values: Any) -> None:
@@ -58,11 +54,8 @@ def study(**changes: Any) -> dict[str, Any]:
 
 def read_one(folder: Path, values: Any, name: str = "T002") -> tuple[sources.CorpusDraft, list[str]]:
     """The folder with one more study in it, and the problems found in that one's file."""
-    path = folder / f"studies/{name}.json"
-    if isinstance(values, bytes):
-        path.write_bytes(values)
-    else:
-        write(path, values)
+    content = values if isinstance(values, bytes) else json.dumps(values, indent=2).encode()
+    (folder / f"studies/{name}.json").write_bytes(content)
     corpus = sources.read(folder)
     return corpus, [str(problem) for problem in corpus.problems]
 
@@ -109,10 +102,8 @@ def test_a_broken_study_gives_its_field_and_reason_and_no_draft(folder: Path) ->
 
         assert [draft.study_id for draft in corpus.studies] == ["T001"]
         assert corpus.broken == 1
-        assert any(
-            problem.file == "studies/T002.json" and problem.field == field and reason in problem.reason
-            for problem in corpus.problems
-        ), (field, corpus.problems)
+        own = [p for p in corpus.problems if (p.file, p.field) == ("studies/T002.json", field)]
+        assert any(reason in problem.reason for problem in own), (field, corpus.problems)
 
 
 def test_an_unreadable_file_is_one_problem(folder: Path) -> None:
@@ -138,11 +129,8 @@ def test_problem_names_the_line_of_its_value(folder: Path) -> None:
 
     corpus, _ = read_one(folder, content.encode(), name="T001")
 
-    lines = content.splitlines()
-    assert {lines[problem.line - 1].strip() for problem in corpus.problems if problem.line} >= {
-        '"year": "soon",',
-        '"text": ""',
-    }
+    named = {content.splitlines()[problem.line - 1].strip() for problem in corpus.problems if problem.line}
+    assert named >= {'"year": "soon",', '"text": ""'}
     write(folder / "studies/T001.json", study(passages=[{"section": "results"}]))
     (problem, *_) = sources.read(folder).problems
     text = (folder / "studies/T001.json").read_text(encoding="utf-8")
@@ -195,9 +183,8 @@ def test_a_broken_entry_of_the_concepts_is_reported(folder: Path) -> None:
 
         problems = sources.read(folder).problems
         assert any(p.file == "concepts.json" and message in p.reason for p in problems), message
-    values = json.loads(json.dumps(CONCEPTS))
-    values["concepts"][0]["kind"] = ""
-    write(folder / "concepts.json", values)
+    concepts = [CONCEPTS["concepts"][0] | {"kind": ""}, CONCEPTS["concepts"][1]]
+    write(folder / "concepts.json", CONCEPTS | {"concepts": concepts})
     corpus = sources.read(folder)
     assert corpus.studies == ()
     assert any("'hypertrophy' is not a sound concept" in problem.reason for problem in corpus.problems)
@@ -217,29 +204,20 @@ drafts = st.builds(
     StudyDraft,
     study_id=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", fullmatch=True),
     title=texts.filter(lambda text: not any(char in text for char in "\u2028\u2029")),
-    authors=st.just(("Example AB",)),
-    design=st.just(draft().design),
-    collection=st.just("training"),
-    status=st.sampled_from([Status.PUBLISHED, Status.IN_REVIEW]),
-    year=st.none() | st.integers(1800, 2100),
-    pmid=st.none() | st.integers(0, 10**11).map(str),
-    n_participants=st.none() | st.integers(0, 10**6),
-    duration_weeks_min=st.none() | st.sampled_from([2, 6.5]),
-    duration_weeks_max=st.none() | st.sampled_from([8, 10.25]),
+    authors=st.just(("Example AB",)), design=st.just(draft().design), collection=st.just("training"),
+    status=st.sampled_from([Status.PUBLISHED, Status.IN_REVIEW]), year=st.none() | st.integers(1800, 2100),
+    pmid=st.none() | st.integers(0, 10**11).map(str), n_participants=st.none() | st.integers(0, 10**6),
+    duration_weeks_min=st.sampled_from([None, 2, 6.5]), duration_weeks_max=st.sampled_from([None, 8, 10.25]),
     findings=st.lists(
         st.builds(FindingDraft, texts, st.just(""), texts, st.sampled_from(Direction), texts, asked, st.none() | texts,
                   st.none() | st.sampled_from(Lean), st.sampled_from([None, True]),
                   st.sampled_from([None, Effect(EffectMeasure.MEAN_DIFFERENCE, 1.5, -2, 3, 90, "kg")])),
         max_size=2,
     ).map(tuple),
-    takeaway=st.just("") | texts,
-    asked_as=asked,
-    curator_notes=st.just("") | texts,
+    takeaway=st.just("") | texts, asked_as=asked, curator_notes=st.just("") | texts,
     risk_of_bias=st.sampled_from([None, RiskOfBias(BiasTool.OTHER, (), BiasJudgement.HIGH, "AMSTAR 2.")]),
-    labels=st.sampled_from([(), ("to read", "Rayyan: excluded")]),
-    licence=st.sampled_from(["", "CC BY 4.0"]),
-    notice=st.just(Notice.CORRECTED),
-    notice_reason=texts,
+    labels=st.sampled_from([(), ("to read", "Rayyan: excluded")]), licence=st.sampled_from(["", "CC BY 4.0"]),
+    notice=st.just(Notice.CORRECTED), notice_reason=texts,
     derived_numbers=st.lists(st.integers() | st.sampled_from(["12", "0.7"]), max_size=2).map(tuple),
     passages=st.lists(
         st.builds(PassageDraft, st.sampled_from(Section), texts, st.none() | st.integers(1, 99),
@@ -265,14 +243,11 @@ def test_written_study_reads_back_as_it_was(original: StudyDraft) -> None:
 
 
 def test_the_digest_depends_on_words_not_layout() -> None:
-    one, _ = sources.study_from(json.loads(json.dumps(study())))
-    same, _ = sources.study_from(dict(reversed(study().items())))
-    other, _ = sources.study_from(study(title="Another title"))
+    rows = json.loads(json.dumps(study())), dict(reversed(study().items())), study(title="Another title")
 
-    assert one is not None
-    assert same is not None
-    assert other is not None
-    assert sources.digest(one) == sources.digest(same) != sources.digest(other)
+    one, same, other = (sources.digest(found) for found, _ in map(sources.study_from, rows) if found)
+
+    assert one == same != other
 
 
 @given(
@@ -358,8 +333,7 @@ def test_odd_rows_of_the_master_are_reported_and_the_others_read(tmp_path: Path)
     ]  # fmt: skip
 
 
-def test_study_file_wins_over_its_row_and_the_difference_is_reported(tmp_path: Path) -> None:
-    folder = make_folder(tmp_path)
+def test_study_file_wins_over_its_row_and_the_difference_is_reported(folder: Path) -> None:
     (folder / "studies_master.csv").write_bytes(master(year="1999", n_passages="7"))
 
     corpus = sources.read(folder)

@@ -24,11 +24,8 @@ from corpus_app.sources.values import bare_cell, safe_cell
 STARTER = Path(__file__).resolve().parents[2] / "corpus"
 INTAKE = Intake(collection="training")
 
-words = st.text(
-    st.characters(min_codepoint=33, max_codepoint=0x24F, exclude_categories=("Cc", "Cs", "Zs", "Cf")),
-    min_size=1,
-    max_size=12,
-)
+letters = st.characters(min_codepoint=33, max_codepoint=0x24F, exclude_categories=("Cc", "Cs", "Zs", "Cf"))
+words = st.text(letters, min_size=1, max_size=12)
 lines = st.lists(words, min_size=1, max_size=6).map(" ".join)
 
 
@@ -55,9 +52,8 @@ def test_studies_come_back_from_every_format(write: Callable[[Sequence[StudyDraf
     found = back(content)
     assert len(found) == len(drafts) == 116
     for ours, theirs in zip(drafts, found, strict=True):
-        assert (theirs.title, theirs.year, theirs.doi, theirs.journal) == (
-            " ".join(ours.title.split()), ours.year, ours.doi, ours.journal,
-        )  # fmt: skip
+        assert theirs.title == " ".join(ours.title.split())
+        assert (theirs.year, theirs.doi, theirs.journal) == (ours.year, ours.doi, ours.journal)
         assert [*map(plain_words, theirs.authors)] == [*map(plain_words, ours.authors)]
     assert (found[-1].authors, found[-1].pmid, found[-1].url) == (drafts[-1].authors, "123", drafts[-1].url)
     assert b"etracted" in content
@@ -104,18 +100,15 @@ def test_a_cell_comes_back_as_it_was(cell: str) -> None:
     assert bare_cell(safe_cell(cell)) == cell
 
 
-HERE = KnownStudy("S001", "Effects of training frequency on growth: a review", 2016, "Schoenfeld BJ", "10.1000/x", "")
-
-
 TITLE = "Effects of training frequency on growth: a review"
+HERE = KnownStudy("S001", TITLE, 2016, "Schoenfeld BJ", "10.1000/x", "")
 
 
 @pytest.mark.parametrize(("new", "by"), [
     (KnownStudy("N", "Other words", 1999, "", "https://doi.org/10.1000/X"), Sameness.DOI),
     (KnownStudy("N", "Effects of Training Frequency on Growth. A Review.", 2016, "Schoenfeld B"), Sameness.ALIKE),
     (KnownStudy("N", "Effects of training frequency on growth – a review", 2017, ""), Sameness.ALIKE),
-    (KnownStudy("N", TITLE, 2019, "Schoenfeld B"), None),
-    (KnownStudy("N", TITLE, 2016, "Grgic J"), None),
+    (KnownStudy("N", TITLE, 2019, "Schoenfeld B"), None), (KnownStudy("N", TITLE, 2016, "Grgic J"), None),
     (KnownStudy("N", TITLE, 2016, "Schoenfeld BJ", "10.1000/y"), None),
     (KnownStudy("N", "Effects of training frequency on growth: part 2", 2016, "Schoenfeld BJ"), None),
     (KnownStudy("S001", TITLE, 2016, "Schoenfeld BJ", "10.1000/x"), None),
@@ -155,9 +148,9 @@ def pdf(*pages: str, bomb: int = 0) -> bytes:
     for index, words in enumerate(pages):
         written = words if words.startswith("BT") else f"BT /F1 12 Tf 72 720 Td ({words}) Tj ET"
         stream = zlib.compress(written.encode() + b" " * bomb)
-        bodies.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * index} 0 R /Resources << /Font << /F1 3 0 R >> >> >>".encode()
-        )
+        fonts = "/Resources << /Font << /F1 3 0 R >> >>"
+        page = f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * index} 0 R {fonts} >>"
+        bodies.append(page.encode())
         bodies.append(b"<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
     content = b"%PDF-1.4\n"
     places = []
@@ -166,11 +159,8 @@ def pdf(*pages: str, bomb: int = 0) -> bytes:
         content += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     size = len(bodies) + 1
-    return (
-        content
-        + b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF"
-        % (size, table, size, len(content))
-    )
+    end = b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF"
+    return content + end % (size, table, size, len(content))
 
 
 def test_a_pdf_gives_its_pages_for_pasting_up_to_a_limit() -> None:
@@ -186,37 +176,21 @@ def page_of(*lines: tuple[int, int, str]) -> str:
     return " ".join(f"BT /F1 10 Tf 1 0 0 1 {x} {y} Tm ({words}) Tj ET" for x, y, words in lines)
 
 
+COLUMNS = (72, "Strength of the women rose by"), (320, "Men went up by")
 TWO_COLUMNS = [
     page_of(
-        (72, 760, "Doe and others, J Row 2020"),
-        (540, 760, str(page)),
-        (
-            72,
-            720,
-            f"A line {'of many words ' * page} that stands over both of the columns of the page, from left to right",
-        ),
-        *(
-            (x, 700 - 14 * n, f"{words} {page}.{n},")
-            for n in range(6)
-            for x, words in ((72, "Strength of the women rose by"), (320, "Men went up by"))
-        ),
+        (72, 760, "Doe and others, J Row 2020"), (540, 760, str(page)),
+        (72, 720, f"A line {'of many words ' * page} that stands over both of the columns of the page, from left to right"),
+        *((x, 700 - 14 * n, f"{words} {page}.{n},") for n in range(6) for x, words in COLUMNS),
     )
     for page in (1, 2, 3)
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("pages", "text", "left_out"), [
-    (
-        TWO_COLUMNS,
-        "right\nStrength of the women rose by 1.0,\nStrength of the women rose by 1.1,",
-        ["Doe and others, J Row 2020", "1", "2", "3"],
-    ),
+    (TWO_COLUMNS, "right\nStrength of the women rose by 1.0,\nStrength of the women rose by 1.1,", ["Doe and others, J Row 2020", "1", "2", "3"]),
     (TWO_COLUMNS, "rose by 1.5,\nMen went up by 1.0,\nMen went up by 1.1,", None),
-    (
-        [page_of(*((60, 700 - 14 * n, str(n + 7)) for n in range(6)), *((90, 700 - 14 * n, "Men rose.") for n in range(6)))],
-        "Men rose.\nMen rose.",
-        [],
-    ),
+    ([page_of(*(row for n in range(6) for row in ((60, 700 - 14 * n, str(n + 7)), (90, 700 - 14 * n, "Men rose."))))], "Men rose.\nMen rose.", []),
     ([page_of((72, 700, "It rose [1,2] in men [3].")), page_of((72, 700, "so did CI [1, 2] it."))], "It rose in men.\n\nso did CI [1, 2] it.", ["[1,2]", "[3]"]),
     ([page_of((72, 700, "It rose in")), page_of((72, 700, "men [5, 9]."))], "It rose in\nmen [5, 9].", []),
 ], ids=["left column", "right column", "numbered lines", "marks", "a sentence over the page"])  # fmt: skip
