@@ -7,16 +7,7 @@ from django.contrib.auth.models import Group, User
 from django.db import transaction
 
 from corpus_app import indexing, passages
-from corpus_app.models import (
-    Collection,
-    Concept,
-    ConceptAlias,
-    ConceptCollection,
-    Finding,
-    Passage,
-    Study,
-    StudyConcept,
-)
+from corpus_app.models import Collection, Concept, ConceptCollection, Finding, Passage, Study, StudyConcept
 from qa_app.models import StoredPolicy
 
 _numbers = itertools.count(1)
@@ -36,7 +27,7 @@ def make_concept(concept_id: str = "hypertrophy", *, aliases: tuple[str, ...] = 
     concept = Concept.objects.create(concept_id=concept_id, **fields)
     ConceptCollection.objects.create(concept=concept, collection=make_collection())
     for position, name in enumerate(aliases):
-        ConceptAlias.objects.create(concept=concept, name=name, position=position)
+        concept.aliases.create(name=name, position=position)
     return concept
 
 

@@ -7,19 +7,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from corpus_app import curation, indexing
-from corpus_app.models import (
-    ConceptRelation,
-    CorpusEvent,
-    CorpusVersion,
-    Finding,
-    ImportItem,
-    ImportJob,
-    Passage,
-    PassageTerm,
-    SavedFilter,
-    Study,
-)
+from corpus_app import curation, indexing, models
+from corpus_app.models import CorpusEvent, CorpusVersion, Finding, Passage, PassageTerm, Study
 from tests.builders import make_collection, make_concept, make_curator, make_finding, make_study, make_superuser
 from tests.fakes import WordHashEncoder
 
@@ -73,7 +62,7 @@ def all_rows() -> dict[str, Any]:
     curation.revise_study(study.study_id, by=None, by_name="test", year=1999)
     return {
         "study": study, "passage": study.passages.get(), "concept": concept,
-        "conceptrelation": ConceptRelation.objects.create(source=concept, relation="affects", target=other),
+        "conceptrelation": models.ConceptRelation.objects.create(source=concept, relation="affects", target=other),
         "collection": study.collection, "corpusevent": CorpusEvent.objects.get(),
     }  # fmt: skip
 
@@ -169,18 +158,18 @@ def test_a_queue_leads_from_study_to_study_and_a_filter_is_kept(client: Client, 
     saved = {"name": "Free", "query": "queue=nobody", "is_shared": "on"}
     assert client.post(address("savedfilter_add"), saved).headers["Location"] == f"{lists}?queue=nobody"
     client.force_login(make_curator("other"))
-    theirs = SavedFilter.objects.get()
+    theirs = models.SavedFilter.objects.get()
     assert ">Free<" in client.get(lists).content.decode()
     assert client.post(address("savedfilter_delete", theirs.pk), {"post": "yes"}).status_code == 403
 
 
 def test_a_passage_stands_beside_its_source(client: Client, curator: User) -> None:
     study = make_study(texts=("Creatine raised strength by 8 percent in trained rowers.",))
-    job = ImportJob.objects.create(
+    job = models.ImportJob.objects.create(
         file_name="a.xml", content=b"x", content_hash="0", asked_by=curator, asked_at=timezone.now(), status="done"
     )
     draft = {"passages": [{"text": "Creatine raised strength by 6 percent in trained rowers."}]}
-    ImportItem.objects.create(
+    models.ImportItem.objects.create(
         job=job, position=0, kind="study", study_key=study.study_id, draft=draft, effect="new", outcome="created"
     )
 
@@ -252,10 +241,9 @@ def test_a_page_is_saved_as_one_act_and_unchanged_it_changes_nothing(client: Cli
     study.refresh_from_db()
     assert (study.title, study.authors, study.doi) == ("A new title", ["Ærlig Ø", "Li W"], "10.1000/new")
     assert list(study.passages.values_list("text", "version", "heading")) == [
-        ("A third passage.", 1, "A new title"),
-        ("Creatine raised strength.", 2, "A new title"),
+        ("A third passage.", 1, "A new title"), ("Creatine raised strength.", 2, "A new title"),
         ("Two.", 1, "A new title"),
-    ]
+    ]  # fmt: skip
     assert Finding.objects.get().statement == "Another statement."
     assert list(study.concepts.all()) == [concept]
     assert CorpusVersion.objects.count() == 1

@@ -8,17 +8,8 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from corpus_app.models import (
-    Collection,
-    Concept,
-    ConceptAlias,
-    ConceptRelation,
-    ConceptRelationStudy,
-    CorpusEvent,
-    CorpusVersion,
-    PassageTerm,
-    Study,
-)
+from corpus_app import models
+from corpus_app.models import Collection, Concept, ConceptAlias, CorpusEvent, Study
 from tests.builders import make_concept, make_study
 from tests.corpus.test_admin import address, all_rows, errors, form_of, messages
 
@@ -52,8 +43,8 @@ def test_state_changes_are_confirmed_first_and_share_one_corpus_version(
     response = client.post(address("study_state", verb), posted | {"ids": ids}, follow=True)
     assert all(study.study_id in messages(response)[0] for study in studies)
     assert Study.objects.filter(**after).count() == 2
-    assert CorpusVersion.objects.count() == 1
-    assert PassageTerm.objects.exists() == (verb == "publish")
+    assert models.CorpusVersion.objects.count() == 1
+    assert models.PassageTerm.objects.exists() == (verb == "publish")
 
 
 def test_studies_that_cannot_be_published_are_left_with_a_reason(client: Client, curator: User) -> None:
@@ -105,7 +96,7 @@ def test_concept_is_saved_with_aliases_and_relations(client: Client, curator: Us
     assert concept.name == "number one"
     assert list(concept.aliases.values_list("name", flat=True)) == ["eins", "first"]
     assert concept.relations_out.get().target == other
-    assert CorpusVersion.objects.count() == 1
+    assert models.CorpusVersion.objects.count() == 1
 
 
 @pytest.mark.parametrize("page", ["add", "change"])
@@ -154,14 +145,14 @@ OTHERS_CHANGES: list[tuple[str, str, Any]] = [
     ("concept", "name", lambda row: row.relations_out.update(relation="theirs")),
     ("concept", "name", lambda row: row.collections.clear()),
     ("collection", "name", lambda row: Collection.objects.filter(pk=row.pk).update(keywords=["theirs"])),
-    ("conceptrelation", "relation", lambda row: ConceptRelation.objects.update(relation="theirs")),
+    ("conceptrelation", "relation", lambda row: models.ConceptRelation.objects.update(relation="theirs")),
     ("conceptrelation", "relation", lambda row: row.studies.clear()),
 ]
 
 
 def test_what_somebody_else_saved_is_not_overwritten(client: Client, curator: User) -> None:
     rows = all_rows()
-    ConceptRelationStudy.objects.create(relation=rows["conceptrelation"], study=rows["study"])
+    models.ConceptRelationStudy.objects.create(relation=rows["conceptrelation"], study=rows["study"])
     before = CorpusEvent.objects.count()
     seen = {page: form_of(client, address(f"{page}_change", rows[page].pk)) for page, _, _ in OTHERS_CHANGES}
 

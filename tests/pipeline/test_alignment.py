@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from qa_app.pipeline.records import LeftOutReason
 from qa_app.pipeline.verification.alignment import Fit, fit, window
 from qa_app.pipeline.verification.reading import read
-from qa_app.pipeline.verification.support import (
-    FITTED,
-    SIGNALS,
-    Support,
-    read_signals,
-)
+from qa_app.pipeline.verification.support import FITTED, SIGNALS, Support, read_signals
 from tests.pipeline.values import SENTENCES
 
 NUMBER, DIRECTION = LeftOutReason.NUMBER_MISMATCH, LeftOutReason.DIRECTION_MISMATCH

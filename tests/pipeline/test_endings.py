@@ -10,21 +10,11 @@ from corpus_app import curation
 from corpus_app.models import Passage
 from qa_app.answers import engines
 from qa_app.answers.corpus import SearchedCorpus
+from qa_app.pipeline import records
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import DEFAULT, PRESETS, Order, Policy
 from qa_app.pipeline.ports import Writer
-from qa_app.pipeline.records import (
-    Draft,
-    DraftSentence,
-    Ending,
-    Evidence,
-    Generator,
-    InsufficientEvidence,
-    Mode,
-    Outcome,
-    Question,
-    Refused,
-)
+from qa_app.pipeline.records import DraftSentence, Ending, Evidence, Mode, Outcome, Question, Refused
 from qa_app.pipeline.text import clean
 from qa_app.pipeline.writer import ExtractiveWriter
 
@@ -65,7 +55,7 @@ REFUSED = [
 @pytest.mark.parametrize(("question", "outcome", "words", "shown"), REFUSED)
 def test_a_refusal_says_why_and_quotes_nothing(question: str, outcome: Outcome, words: str, shown: int) -> None:
     class NeverAsked(ExtractiveWriter):
-        def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
+        def write(self, evidence: Evidence, policy: Policy) -> tuple[records.Draft, records.Generator]:
             raise AssertionError  # a writer may cost something
 
     answer = ask(question, writer=NeverAsked())
@@ -84,12 +74,12 @@ class FixedWriter:
     def __init__(self, *sentences: str) -> None:
         self._sentences = sentences
 
-    def write(self, evidence: Evidence, policy: Policy) -> tuple[Draft, Generator]:
+    def write(self, evidence: Evidence, policy: Policy) -> tuple[records.Draft, records.Generator]:
         if not self._sentences:
-            raise InsufficientEvidence
+            raise records.InsufficientEvidence
         cited = tuple(candidate.passage.passage_id for candidate in evidence.passages)
         drafted = tuple(DraftSentence(text, cited) for text in self._sentences)
-        return Draft(drafted, drafted), Generator(self.name, "1")
+        return records.Draft(drafted, drafted), records.Generator(self.name, "1")
 
 
 @pytest.mark.parametrize(("sentences", "attempts"), [((), []), (("Sets cure everything.",), ["fixed"])])

@@ -16,19 +16,11 @@ from qa_app.pipeline.ports import RerankerFailed
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.records import Because, Candidate, LeftOutReason, Mode
 from qa_app.pipeline.reranking import READ, SECONDS, rerank
-from tests.pipeline.values import (
-    ASKED,
-    make_candidate,
-    make_concept,
-    make_passage,
-    make_query,
-    make_study,
-    passage_lists,
-)
+from tests.pipeline.values import make_candidate, make_concept, make_passage, make_query, make_study, passage_lists
 
 MEANING = Policy("meaning", Order.SCORE, lexical_weight=0.0, evidence_passages=10)
 """Ranks by cosine alone; nothing moves a passage but what a test turns on."""
-TEXT = "Muscle grew."
+ASKED, TEXT = "How many weekly sets build muscle?", "Muscle grew."
 
 
 def rank(
