@@ -6,18 +6,12 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Watch
+from tests.browser.site import script
 
 STOCK = {"empty-table-header": {"enabled": False}}  # Django's own tables of inline rows begin with one
 FINISH = """document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
   .forEach((running) => running.finish())"""  # half faded colours are none
-RUN = """([options, most, part]) => {
-  document.querySelectorAll(`option:not([selected]):nth-child(n + ${most})`).forEach((one) => one.remove());
-  const lists = document.querySelectorAll("ul, ol, dl, tbody, .inline-group");
-  const further = [...lists].flatMap(({ children }) => [...children].slice(most));
-  return axe.run({ include: [part ? document.querySelector(part) : document], exclude: further }, options).then(({ violations }) =>
-    violations.map(({ id, help, nodes }) =>
-      `${id}: ${help}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join(" | ")}`));
-}"""
+RUN = script("run_axe")
 MOST = 12  # rows of a list that axe looks at: the further ones are like these
 
 

@@ -4,7 +4,6 @@ Every page is watched: what a browser complains of (a broken content policy, a s
 the test that caused it.
 """
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -24,11 +23,11 @@ from inform_site.serving import make_site
 from tests.browser.site import Site
 from tests.builders import make_study
 from tests.live import serving
+from tests.pipeline.corpora import copy_slice
 
 # Playwright's event loop runs in this thread; Django would refuse its own database calls beside it.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
-CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 TELL_OF_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) => {
   console.error(`content policy: ${event.violatedDirective} stopped ${event.blockedURI} ${event.sample}`);
 });"""
@@ -73,7 +72,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 @pytest.fixture(scope="session")
 def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus of the site."""
-    return corpus_slice(tmp_path_factory.mktemp("corpus"))
+    return copy_slice(tmp_path_factory.mktemp("corpus"), SLICE, with_lexicon=False)
 
 
 @pytest.fixture(scope="session")
@@ -89,19 +88,6 @@ def site(
             make_study(study_id=study_id, texts=())
         with serving(ASGIStaticFilesHandler(make_site())) as address:
             yield Site(address)  # the database goes with its server, see tests/cluster.py
-
-
-def corpus_slice(folder: Path) -> Path:
-    """A few studies of the starter corpus, with the concepts and what these studies say of their relations."""
-    (folder / "studies").mkdir()
-    for study_id in SLICE:
-        shutil.copy(CORPUS / "studies" / f"{study_id}.json", folder / "studies")
-    shutil.copy(CORPUS / "site.toml", folder)
-    vocabulary = json.loads((CORPUS / "concepts.json").read_text(encoding="utf-8"))
-    relations = [row | {"studies": [s for s in row["studies"] if s in SLICE]} for row in vocabulary["relations"]]
-    vocabulary["relations"] = [row for row in relations if row["studies"]]
-    (folder / "concepts.json").write_text(json.dumps(vocabulary), encoding="utf-8")
-    return folder
 
 
 class Watch:

@@ -27,6 +27,7 @@ from qa_app.answers import asking
 from qa_app.models import EvaluationRun, Feedback, Gap, GoldenQuestion, Proposal, SafetyReply
 from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STREAM, WOMEN, Site, cut_short
 from tests.builders import make_study, make_superuser
+from tests.corpus.test_sources_formats import sample
 from tests.qa.payloads import make_citation, make_evidence, make_sentence
 
 OF_SWAGGER = {name: {"enabled": False} for name in ("heading-order", "nested-interactive", "region")}  # its own
@@ -55,14 +56,6 @@ REAL = Words()
 STRESS = Words(f"A study of {LONG}", f"Ten sets {LONG}. Five sets.", f"Men {LONG}", f"See {LONG}", LONG, f"{LONG}.bib")
 words = STRESS  # the pictures say `pages.words = pages.REAL`: long words without a space are for tests
 UNANSWERED = "How hot should a sauna be for muscle growth?"
-RIS = """TY  - JOUR
-TI  - Foam rolling and sleep in trained rowers: a cohort study
-AU  - Oarsman, Olga
-PY  - 2020
-DO  - 10.1000/rowing.page
-AB  - Rowers who used a foam roller slept twelve minutes longer (P B 0.05) than those who did not.
-ER  -
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +124,9 @@ def _failing(answer: Callable[[HttpRequest], HttpResponse]) -> Callable[[Page, S
     """Whatever is visited gets what this view says of a failure."""
 
     def route(page: Page, site: Site) -> None:
-        response = answer(RequestFactory().get("/"))
-        page.route(
-            f"{site.url}/failing",
-            lambda route: route.fulfill(
-                status=response.status_code, body=response.content, content_type="text/html; charset=utf-8"
-            ),
-        )
+        sent = answer(RequestFactory().get("/"))
+        told = {"status": sent.status_code, "body": sent.content, "content_type": "text/html; charset=utf-8"}
+        page.route(f"{site.url}/failing", lambda route: route.fulfill(**told))
 
     return route
 
@@ -266,12 +255,11 @@ def _worked_on() -> int:
     return found.pk
 
 
+@cache
 def _ready() -> str:
     """A draft that can be published, and one that cannot."""
     title = "Rest between sets and strength in rowers"
-    found = Study.objects.filter(study_id="T-READY").first() or make_study(
-        study_id="T-READY", title=title, status="draft", texts=("Long rests helped.",)
-    )
+    found = make_study(study_id="T-READY", title=title, status="draft", texts=("Long rests helped.",))
     return f"{found.pk},{_worked_on()}"
 
 
@@ -291,18 +279,13 @@ def _event() -> int:
 def _gap() -> int:
     asking.ask(question=UNANSWERED)
     now = timezone.now()
-    gap = Gap.objects.filter(leader=None).first() or Gap.objects.create(
-        key="g", question=UNANSWERED, asked=1, first_asked_at=now, last_asked_at=now
-    )
-    return gap.pk
+    made = {"key": "g", "question": UNANSWERED, "asked": 1, "first_asked_at": now, "last_asked_at": now}
+    return (Gap.objects.filter(leader=None).first() or Gap.objects.create(**made)).pk
 
 
 def _golden() -> int:
-    question, _ = GoldenQuestion.objects.get_or_create(
-        key="desk-1",
-        defaults={"question": SETS, "mode": "beginner", "kind": "answerable_lay", "relevant": {"S018": 2, "S028": 1}},
-    )
-    return question.pk
+    row = {"question": SETS, "mode": "beginner", "kind": "answerable_lay", "relevant": {"S018": 2, "S028": 1}}
+    return GoldenQuestion.objects.get_or_create(key="desk-1", defaults=row)[0].pk
 
 
 def _proposal() -> int:
@@ -342,7 +325,7 @@ def _run() -> int:
 
 @cache
 def _read_import() -> int:
-    job = jobs.create_job(RIS.encode(), file_name="rowing.ris", by=None, by_name="a test")
+    job = jobs.create_job(sample("rowing_page.ris").encode(), file_name="rowing.ris", by=None, by_name="a test")
     jobs.run_job(job)
     return job.pk
 
@@ -388,9 +371,7 @@ def _feedback() -> int:
 
 def _told(site: Site) -> dict[str, Any]:
     """The pipeline's answer."""
-    told = asking.find_answer(_id_of(site.answer_to()))
-    assert told is not None
-    return told
+    return asking.find_answer(_id_of(site.answer_to()))
 
 
 def _as_if(site: Site, **changes: Any) -> str:

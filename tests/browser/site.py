@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
@@ -28,6 +29,11 @@ STAND: dict[str, Any] = {
     "no_difference": [{"study_id": "T002", "finding_id": 9002, "statement": "A dose made no difference."}],
     "against": [], "unclear": [], "by_population": [],
 }  # fmt: skip
+
+
+def script(name: str) -> str:
+    """A function for the page, of `scripts`."""
+    return (Path(__file__).parent / "scripts" / f"{name}.js").read_text("utf-8").strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +66,7 @@ class Site:
 
 def payload_of(page: Page) -> dict[str, Any]:
     """The payload of the answer that the page shows."""
-    found = asking.find_answer(page.url.rstrip("/").rpartition("/")[2])
-    assert found is not None
-    return found
+    return asking.find_answer(page.url.rstrip("/").rpartition("/")[2])
 
 
 def cut_short(route: Route, *, after: str = "event: retrieval") -> None:

@@ -18,37 +18,9 @@ from tests.browser.accessible import assert_accessible
 from tests.browser.conftest import Watch
 from tests.browser.site import Site
 from tests.builders import make_curator, make_study
+from tests.corpus.test_sources_formats import sample
 
-RIS = """TY  - JOUR
-TI  - Foam rolling and sleep in trained rowers: a cohort study
-AU  - Oarsman, Olga
-PY  - 2020
-JO  - Journal of Rowing
-DO  - 10.1000/rowing.ris
-AB  - Rowers who used a foam roller on most evenings slept twelve minutes longer (P B 0.05) than those who did not. Nothing is known of cause and effect.
-ER  -
-"""
-JATS = """<?xml version="1.0" encoding="UTF-8"?>
-<article article-type="research-article">
-  <front>
-    <journal-meta><journal-title-group><journal-title>Journal of Rowing</journal-title></journal-title-group></journal-meta>
-    <article-meta>
-      <article-id pub-id-type="doi">10.1000/rowing.jats</article-id>
-      <title-group><article-title>Foam rolling before rowing: a randomized controlled trial in trained rowers</article-title></title-group>
-      <contrib-group><contrib contrib-type="author"><name><surname>Stroke</surname><given-names>Sam</given-names></name></contrib></contrib-group>
-      <pub-date><year>2022</year></pub-date>
-      <abstract><p>Foam rolling before rowing improved 2000 m rowing performance by 1.8 percent in trained rowers. Forty trained rowers were
-      randomized to ten minutes of foam rolling or to ten minutes of rest before each rowing session for six weeks.</p></abstract>
-    </article-meta>
-  </front>
-  <body>
-    <sec><title>Results</title><p>Rowing performance over 2000 m improved by 1.8 percent with foam rolling (95% CI 0.6 to 3.0) and did not change
-    with rest. Stroke rate did not differ between the groups, and no rower was injured during the six weeks of the trial.</p></sec>
-    <sec><title>Discussion</title><p>Ten minutes of foam rolling before a session seem to help trained rowers over a short distance. Whether
-    the effect lasts beyond six weeks, or holds for novices, this trial cannot tell.</p></sec>
-  </body>
-</article>
-"""
+RIS, JATS = (sample(f"rowing.{kind}") for kind in ("ris", "xml"))
 DOIS = ("10.1000/rowing.ris", "10.1000/rowing.jats")
 QUESTION = "Does foam rolling improve rowing performance?"
 

@@ -11,42 +11,14 @@ from tests.browser.accessible import STOCK, assert_accessible
 from tests.browser.conftest import Watch
 from tests.browser.html import find_faults
 from tests.browser.pages import PAGES, PUBLIC, Place, assert_no_wider, open_folds, open_panel, open_term, visit
-from tests.browser.site import SETS, Site
+from tests.browser.site import SETS, Site, script
 
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 860}
 ENLARGED = (  # what is read, twice as large: letters alone, and everything without a layout of its own for it
     "document.documentElement.style.fontSize = `${2 * parseFloat(getComputedStyle(document.documentElement).fontSize)}px`",
     "document.documentElement.style.fontSize = ''; document.documentElement.style.zoom = 2",
 )
-OVERFLOWS = """() => {
-  const { scrollWidth, clientWidth } = document.documentElement;
-  const cut = [...document.body.querySelectorAll("*")].filter((element) => {
-    const { overflowX, overflowY, webkitLineClamp } = getComputedStyle(element);
-    const { scrollWidth, clientWidth, scrollHeight, clientHeight } = element;
-    if (webkitLineClamp !== "none") return false; // an offered title ends in dots, and is whole once it is chosen
-    return /hidden|clip/.test(overflowX + overflowY) && element.checkVisibility() && element.textContent.trim()
-      && !element.closest(".unseen, .visually-hidden, svg") && (scrollWidth > clientWidth + 1 || scrollHeight > clientHeight + 1);
-  });
-  return cut.map(({ outerHTML }) => `cut: ${outerHTML.slice(0, 120)}`)
-    .concat(scrollWidth > clientWidth ? [`wider: ${scrollWidth}`] : []);
-}"""
-FAINT_EDGES = """() => {
-  const light = ([red, green, blue]) => [red, green, blue]
-    .map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, part, place) => sum + part * [0.2126, 0.7152, 0.0722][place], 0);
-  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
-  const ground = (element) => {
-    const colour = numbers(getComputedStyle(element).backgroundColor);
-    return (colour.length < 4 || colour[3] === 1) || !element.parentElement ? colour : ground(element.parentElement);
-  };
-  const fields = "input:not([type=hidden], [type=checkbox], [type=radio], [type=submit], [type=button], [type=file]), select, textarea";
-  return [...document.querySelectorAll(fields)].filter((field) => field.checkVisibility()).flatMap((field) => {
-    const edge = light(numbers(getComputedStyle(field).borderTopColor));
-    const beside = light(ground(field.parentElement));
-    const ratio = (Math.max(edge, beside) + 0.05) / (Math.min(edge, beside) + 0.05);
-    return ratio < 3 ? [`${field.outerHTML.slice(0, 80)}: ${ratio.toFixed(2)}`] : [];
-  });
-}"""
+OVERFLOWS, FAINT_EDGES = script("overflows"), script("faint_edges")
 CUT_LISTS = """() => [...document.querySelectorAll("#changelist-form .results")]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1).map(({ scrollWidth }) => `list: ${scrollWidth}`)"""
 SMALL_LETTERS = """() => [...document.querySelectorAll("svg text")].filter((text) => text.checkVisibility())
@@ -104,25 +76,7 @@ ENGLISH = frozenset(
 )
 NOT_OURS = re.compile(r"„[^“]*“|https?://\S+")  # a question to try or the reader's own, an address
 OWN_WORDS = "#question-title, [dir=auto], .trail a, .kept p:first-child a, .near a, .understood strong, .comparison h2 a, #cite-line, code, script, style, textarea, input"
-GERMAN_TOLD = """(ownWords) => {
-  const told = [];
-  const spoken = document.documentElement.lang;
-  const isOurs = (element) => !element.closest(ownWords) && (element.closest("[lang]") || document.documentElement).lang === spoken;
-  const hear = (root) => {
-    const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
-    while (walker.nextNode()) {
-      const node = walker.currentNode;
-      if (node.nodeType === Node.TEXT_NODE) {
-        if (!node.parentElement || isOurs(node.parentElement)) told.push(node.textContent);
-      } else {
-        if (node.localName === "template") hear(node.content);
-        if (isOurs(node)) ["aria-label", "title", "alt"].forEach((name) => told.push(node.getAttribute(name) || ""));
-      }
-    }
-  };
-  hear(document.body);
-  return told.map((words) => words.trim()).filter(Boolean);
-}"""
+GERMAN_TOLD = script("german_told")
 IN_ANY_LANGUAGE = (open_panel, open_term)
 
 

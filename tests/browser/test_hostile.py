@@ -21,7 +21,7 @@ from corpus_app.models import CorpusEvent, ImportJob, Passage, Study
 from qa_app.models import Answer, Feedback, Gap, GoldenQuestion
 from tests.browser.conftest import Watch
 from tests.browser.pages import assert_no_wider, open_folds, sign_in
-from tests.browser.site import Site
+from tests.browser.site import Site, script
 from tests.builders import make_concept, make_finding, make_study
 from tests.qa.payloads import make_citation, make_evidence, make_sentence
 
@@ -29,12 +29,7 @@ OWN = Path(__file__).resolve().parents[1] / "data" / "hostile.txt"
 LONGEST = 900  # characters of the payloads in one text
 TOGETHER = 6  # texts in one study
 
-CAUGHT = """() => [...document.querySelectorAll("*")].filter((element) =>
-  [...element.attributes].some(({ name, value }) => /^on/.test(name) || /^\\s*(javascript|data|vbscript):/i.test(value)
-    && ["href", "src", "action", "formaction", "data", "xlink:href"].includes(name))
-  || element.matches("iframe, object, embed, base, marquee, math, style, [hx-get='/nothing'], [data-hx-get='/nothing'], [src^='//evil'], [src^='https://evil'], [href^='//evil']")
-  || (element.matches("script") && !element.src && element.type !== "application/json")
-).map((element) => element.outerHTML.slice(0, 200)).concat(window.ran || [])"""
+CAUGHT = script("caught")
 HOOK = """window.ran = []; for (const name of ["alert", "confirm", "prompt", "print"])
   window[name] = (...said) => { window.ran.push(`${name}(${said})`); };"""
 
@@ -100,16 +95,12 @@ class Planted:
         key = Study.objects.get(study_id="PLANTED0").pk
         self.desk += [
             *(admin(f"corpus_app_study_{page}", key) for page in ("history", "delete")),
-            *(
-                admin(f"corpus_app_{page}")
-                for page in ("corpusevent_changelist", "concept_changelist", "concept_terms")
-            ),
-            admin("corpus_app_study_changelist", query="?q=PLANTED"),
+            admin("corpus_app_corpusevent_changelist"), admin("corpus_app_concept_changelist"),
+            admin("corpus_app_concept_terms"), admin("corpus_app_study_changelist", query="?q=PLANTED"),
             admin("corpus_app_study_state", "withdraw", query=f"?ids={key}"),
-            admin("corpus_app_study_duplicates"),
-            admin("corpus_app_passage_changelist", query="?q=spokeshave"),
+            admin("corpus_app_study_duplicates"), admin("corpus_app_passage_changelist", query="?q=spokeshave"),
             admin("corpus_app_concept_change", self.rows[0].pk),
-        ]
+        ]  # fmt: skip
 
     def _answers(self) -> None:
         for start in range(0, len(self.payloads), 20):
@@ -117,12 +108,10 @@ class Planted:
             text = in_texts(some)[0]
             first = make_evidence(1, title=text, text=f"{text} ends here.", highlights=[[0, 3]])
             address = self.site.stored(
-                question=text,
-                message=text,
+                question=text, message=text, related_topics=[{"id": "x", "name": text}],
                 summary={"text": text, "sentences": [make_sentence(first, text)]},
                 citations=[make_citation(n, title=p, authors=[p], journal=p, population=p, url=p) for n, p in enumerate(some, 1)],
                 evidence=[first, *(make_evidence(n, title=p, text=p, highlights=[]) for n, p in enumerate(some, 2))],
-                related_topics=[{"id": "x", "name": text}],
             )  # fmt: skip
             self.public.append(address.removeprefix(self.site.url))
             self.rows.append(Answer.objects.get(id=address.rstrip("/").rpartition("/")[2]))

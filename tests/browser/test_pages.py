@@ -75,13 +75,11 @@ def test_the_citation_of_a_count_leads_to_the_finding_that_was_counted(site: Sit
     side = {"study_id": "S018", "finding_id": finding.pk, "statement": finding.statement}
     text = "The one review here found that it matters."
     counted = make_sentence(make_evidence(text=text), text, support=[{"finding_ids": [finding.pk]}])
-    page.goto(
-        site.stored(
-            summary={"text": text, "sentences": [counted]},
-            citations=[make_citation(1, study_id="S018")],
-            agreement=STAND | {"favours": [side], "no_difference": []},
-        )
-    )
+    page.goto(site.stored(
+        summary={"text": text, "sentences": [counted]},
+        citations=[make_citation(1, study_id="S018")],
+        agreement=STAND | {"favours": [side], "no_difference": []},
+    ))  # fmt: skip
     page.locator(".summary .cite").first.click()
     expect(page.get_by_role("dialog").locator("mark")).to_have_text(finding.statement)
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from qa_app.answers import answering, streaming
 from tests.browser.conftest import Watch
-from tests.browser.site import MEANT, SETS, STREAM, WOMEN, Site, cut_short, payload_of
+from tests.browser.site import MEANT, SETS, STREAM, WOMEN, Site, cut_short, payload_of, script
 from tests.doubles.model_server import SlowModel, serving
 
 LONG = 60.0
@@ -210,10 +210,8 @@ def test_a_line_without_a_sign_of_life_is_taken_for_broken(site: Site, page: Pag
 
     page.clock.fast_forward(31_000)
 
-    expect(page.locator("#trouble")).to_have_text(
-        "The answer could not be fetched. It took too long. "
-        "Your question is still in the box: please try again in a moment."
-    )
+    said = "The answer could not be fetched. It took too long. Your question is still in the box: please try again in a moment."
+    expect(page.locator("#trouble")).to_have_text(said)
 
 
 def test_when_the_finished_page_cannot_be_fetched_it_is_tried_again(site: Site, page: Page, watch: Watch) -> None:
@@ -249,14 +247,7 @@ def test_when_settled_the_page_does_all_that_it_does_at_its_address(site: Site, 
     assert page.locator("#making, #question, #ask-form").count() == 3
 
 
-SHIFTS = """
-window.shifts = [];
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries())
-    window.shifts.push([entry.value, entry.sources.map(({ node, previousRect, currentRect }) =>
-      [node && (node.id || node.className || node.textContent), previousRect.top, currentRect.top])]);
-}).observe({ type: "layout-shift", buffered: true });
-"""
+SHIFTS = script("shifts")
 
 
 def assert_nothing_moved(page: Page) -> None:

@@ -53,12 +53,13 @@ def reference_of(row: Mapping[str, Any]) -> Reference:
     return Reference(study.study_id, study.title, *own)
 
 
-def copy_slice(folder: Path, studies: Sequence[str] = SLICE) -> Path:
+def copy_slice(folder: Path, studies: Sequence[str] = SLICE, *, with_lexicon: bool = True) -> Path:
     """Copy the studies with all concepts, the lexicon, and what these studies say of relations between concepts."""
     (folder / "studies").mkdir()
     for study_id in studies:
         shutil.copy(CORPUS / "studies" / f"{study_id}.json", folder / "studies")
-    shutil.copytree(CORPUS / "lexicon", folder / "lexicon")
+    if with_lexicon:
+        shutil.copytree(CORPUS / "lexicon", folder / "lexicon")
     shutil.copy(CORPUS / "site.toml", folder)
     relations = [row | {"studies": [s for s in row["studies"] if s in studies]} for row in GRAPH["relations"]]
     vocabulary = GRAPH | {"relations": [row for row in relations if row["studies"]]}

@@ -24,9 +24,7 @@ OTHER = "Strength rose with heavy loads in every group."
 
 
 def compose_from(*passages: Passage, mode: Mode = Mode.BEGINNER, ranked: str = "ABC") -> Composition:
-    found = compose(passages, list(ranked), make_scope(), POLICY, mode)
-    assert found is not None
-    return found
+    return compose(passages, list(ranked), make_scope(), POLICY, mode)
 
 
 def texts(quotations: tuple[object, ...]) -> list[str]:
