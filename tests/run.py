@@ -27,12 +27,9 @@ def main(arguments: list[str]) -> int:
     elsewhere = [path for path in paths if path not in in_browser]
     options = [argument for argument in arguments if argument not in paths]
     seed = os.environ.get("TEST_SEED")
+    seeded, shared = [f"--randomly-seed={seed}"] if seed else [], [] if paths else ["-n", "2"]
     parts = {
-        "tests": [
-            *(elsewhere or ["tests", f"--ignore={BROWSER}"]),
-            *(["-n", "2"] if not paths else []),
-            *([f"--randomly-seed={seed}"] if seed else []),
-        ],
+        "tests": [*(elsewhere or ["tests", f"--ignore={BROWSER}"]), *shared, *seeded],
         "browser": [*(in_browser or [BROWSER, "-n", "2", "--dist", "loadfile"]), "-p", "no:randomly"],
     }
     if paths:

@@ -1,7 +1,5 @@
 """Rows that many tests begin with: made once in a process, then copied in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +15,7 @@ class Rows:
     tables: dict[str, tuple[str, bytes]]
 
     @classmethod
-    def made_by(cls, make: Callable[[], Any]) -> Rows:
+    def made_by(cls, make: Callable[[], Any]) -> "Rows":
         """Call `make` and return the rows that it left behind."""
         empty = [model for model in apps.get_models(include_auto_created=True) if not model._base_manager.exists()]
         make()

@@ -83,9 +83,7 @@ def sentence_lengths(text: str) -> list[int]:
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     blocks = re.split(r"\n\s*\n|\n(?=[-*] |\d+\. )", text)
     prose = (block for block in blocks if not re.match(r"\s*(\||#|    )", block))
-    return [
-        len(sentence.split()) for block in prose for sentence in re.split(r"(?<=[.!?:])\s+", block.strip()) if sentence
-    ]
+    return [len(said.split()) for block in prose for said in re.split(r"(?<=[.!?:])\s+", block.strip()) if said]
 
 
 def sizes(trees: dict[Path, ast.Module]) -> list[str]:
@@ -100,14 +98,9 @@ def sizes(trees: dict[Path, ast.Module]) -> list[str]:
         and node.end_lineno
         and node.end_lineno - node.lineno >= LARGE_FUNCTION
     ]
-    by_package = ", ".join(
-        f"{package} {sum(n for path, n in lines.items() if package in path.parts)}" for package in PACKAGES
-    )
-    return [
-        f"Lines: {by_package}.",
-        f"Files over {LARGE_FILE} lines: {', '.join(large) or 'none'}.",
-        f"Functions over {LARGE_FUNCTION} lines: {', '.join(functions) or 'none'}.",
-    ]
+    by_package = ", ".join(f"{one} {sum(n for path, n in lines.items() if one in path.parts)}" for one in PACKAGES)
+    files = f"Files over {LARGE_FILE} lines: {', '.join(large) or 'none'}."
+    return [f"Lines: {by_package}.", files, f"Functions over {LARGE_FUNCTION} lines: {', '.join(functions) or 'none'}."]
 
 
 def place(path: Path, node: ast.AST) -> str:

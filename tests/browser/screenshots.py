@@ -13,18 +13,18 @@ from playwright.sync_api import Page
 
 from tests.browser import pages
 from tests.browser.accessible import FINISH
-from tests.browser.conftest import CORPUS, Watch
+from tests.browser.conftest import Watch
 from tests.browser.pages import PAGES, visit
 from tests.browser.site import Site
+from tests.pipeline.corpora import CORPUS
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "screenshots"
 SIZES = {"phone": (390, 844), "desk": (1280, 860)}
 LONGEST = {"phone": 1_400, "desk": 1_200}  # CSS pixels: what comes below is left out
 SCALE = {"phone": 0.55, "desk": 0.45}
 QUALITY = 25
-LAST_TOP = (
-    "Math.max(0, Math.min(scrollY, document.documentElement.scrollHeight - innerHeight))"  # no void below the page
-)
+LAST_TOP = "Math.max(0, Math.min(scrollY, document.documentElement.scrollHeight - innerHeight))"
+"""No void stands below the page."""
 
 
 @pytest.fixture(scope="session")

@@ -165,13 +165,11 @@ def test_a_queue_leads_from_study_to_study_and_a_filter_is_kept(client: Client, 
 
 def test_a_passage_stands_beside_its_source(client: Client, curator: User) -> None:
     study = make_study(texts=("Creatine raised strength by 8 percent in trained rowers.",))
-    job = models.ImportJob.objects.create(
-        file_name="a.xml", content=b"x", content_hash="0", asked_by=curator, asked_at=timezone.now(), status="done"
-    )
+    row = {"file_name": "a.xml", "content": b"x", "content_hash": "0", "asked_by": curator, "status": "done"}
+    job = models.ImportJob.objects.create(**row, asked_at=timezone.now())
     draft = {"passages": [{"text": "Creatine raised strength by 6 percent in trained rowers."}]}
-    models.ImportItem.objects.create(
-        job=job, position=0, kind="study", study_key=study.study_id, draft=draft, effect="new", outcome="created"
-    )
+    item = {"kind": "study", "study_key": study.study_id, "effect": "new", "outcome": "created"}
+    models.ImportItem.objects.create(job=job, position=0, draft=draft, **item)
 
     page = client.get(address("passage_change", study.passages.get().pk)).content.decode()
 

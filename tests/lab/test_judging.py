@@ -69,39 +69,30 @@ def test_the_commands_write_their_files(tmp_path: Path, capsys: pytest.CaptureFi
     assert "one sentence: 100.0% of 1" in capsys.readouterr().out
 
 
-CONCEPTS = ConceptIndex.build((
-    make_concept("muscle-hypertrophy", aliases=("muscle growth", "hypertrophy")),
-    make_concept("low-load", aliases=("light loads",)),
-))  # fmt: skip
+HYPERTROPHY = make_concept("muscle-hypertrophy", aliases=("muscle growth", "hypertrophy"))
+CONCEPTS = ConceptIndex.build((HYPERTROPHY, make_concept("low-load", aliases=("light loads",))))
 GROWTH = Point("Light loads gave muscle growth of 0.12 over 12 weeks", ("T001",))
+SIMILAR = Point("Muscle growth was similar with light loads", ("T001",))
 
 
-def says(text: str, *studies: str) -> CitedSentence:
-    return CitedSentence(text, studies or ("T001",))
-
-
-@pytest.mark.parametrize(("sentence", "expected"), [
-    (says("Hypertrophy with light loads was 0.12 after 12 weeks."), True),
-    (says("Hypertrophy with light loads was 0.121 after twelve weeks."), True),
-    (says("Hypertrophy with light loads was 0.21 after 12 weeks."), False),
-    (says("Hypertrophy with light loads was 0.12 after 21 weeks."), False),
-    (says("Hypertrophy with light loads was 0.12."), False),
-    (says("Hypertrophy with light loads was 0.12 after 12 weeks.", "T002"), False),
-])  # fmt: skip
-def test_a_point_with_figures_needs_them_all_from_its_own_study(sentence: CitedSentence, expected: bool) -> None:
-    assert is_covered(GROWTH, [sentence], CONCEPTS) is expected
-
-
-def test_a_point_without_figures_needs_half_of_its_content() -> None:
-    point = Point("Muscle growth was similar with light loads", ("T001",))
-
-    assert is_covered(point, [says("Hypertrophy was similar.")], CONCEPTS)
-    assert not is_covered(point, [says("Hypertrophy was larger with heavy weights.")], CONCEPTS)
+def test_a_point_needs_all_its_figures_from_its_own_study_or_half_of_its_content() -> None:
+    loads = "Hypertrophy with light loads was"
+    for point, text, study, expected in (
+        (GROWTH, f"{loads} 0.12 after 12 weeks.", "T001", True), (GROWTH, f"{loads} 0.12.", "T001", False),
+        (GROWTH, f"{loads} 0.121 after twelve weeks.", "T001", True),
+        (GROWTH, f"{loads} 0.21 after 12 weeks.", "T001", False),
+        (GROWTH, f"{loads} 0.12 after 21 weeks.", "T001", False),
+        (GROWTH, f"{loads} 0.12 after 12 weeks.", "T002", False),
+        (SIMILAR, "Hypertrophy was similar.", "T001", True),
+        (SIMILAR, "Hypertrophy was larger with heavy weights.", "T001", False),
+    ):  # fmt: skip
+        assert is_covered(point, [CitedSentence(text, (study,))], CONCEPTS) is expected, text
 
 
 def test_figures_may_stand_in_two_sentences() -> None:
-    first, second = says("Light loads gave hypertrophy of 0.12."), says("The trial took 12 weeks.")
+    first = CitedSentence("Light loads gave hypertrophy of 0.12.", ("T001",))
+    second, others = (CitedSentence("The trial took 12 weeks.", (study,)) for study in ("T001", "T002"))
 
     assert not is_covered(GROWTH, [first, second], CONCEPTS)
     assert is_covered_together(GROWTH, [first, second], CONCEPTS)
-    assert not is_covered_together(GROWTH, [first, says("The trial took 12 weeks.", "T002")], CONCEPTS)
+    assert not is_covered_together(GROWTH, [first, others], CONCEPTS)

@@ -7,15 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_app.records import AgeGroup, Design, Sex, TrainingStatus
-from qa_app.pipeline.attribution import (
-    attributed,
-    attribution,
-    describe,
-    differing_people,
-    names_its_study,
-    spoken,
-    surname,
-)
+from qa_app.pipeline import attribution
+from qa_app.pipeline.attribution import attributed, describe, differing_people, names_its_study, spoken, surname
 from qa_app.pipeline.citations import MARKER, marked, number_studies, numbered, parse_markers, with_markers
 from qa_app.pipeline.query import Population
 from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
@@ -177,8 +170,8 @@ def test_people_not_asked_about_are_named() -> None:
         study = make_study("A", authors=("Grgic J",), year=2018, age_group=age, sex=sex)
         name = f"Grgic (randomised trial, 2018{'; ' * bool(people)}{people})"
         assert differing_people(study, asked) == people
-        assert attribution("Strength rose.", study, asked) == name
-        assert attribution("Grgic saw strength rise.", study, asked) == (name if people else "")
+        assert attribution.attribution("Strength rose.", study, asked) == name
+        assert attribution.attribution("Grgic saw strength rise.", study, asked) == (name if people else "")
 
 
 def test_training_is_named_where_others_were_asked_about() -> None:

@@ -216,11 +216,8 @@ class NotedCorpus(FakeCorpus):
         return super().find(text, vector, collection=collection, **options)
 
 
-def scoped(
-    text: str, chosen: str | None, policy: Policy = DEFAULT, **changes: Any
-) -> tuple[Retrieved, Scope, NotedCorpus]:
-    corpus = NotedCorpus()
-    query = make_query(text, **changes)
+def scoped(ask: str, chosen: str | None, policy: Policy = DEFAULT, **more: Any) -> tuple[Retrieved, Scope, NotedCorpus]:
+    corpus, query = NotedCorpus(), make_query(ask, **more)
     return *retrieve_scoped(query, corpus, corpus.facts(), MODELS, policy, Clock(), chosen), corpus
 
 

@@ -5,36 +5,18 @@ from typing import Any
 
 import pytest
 
+from corpus_app import records
 from corpus_app.appraisal import BIAS_DOMAINS, BiasJudgement, BiasTool, CertaintyLevel, DomainBias, RiskOfBias
-from corpus_app.records import (
-    AgeGroup,
-    Certainty,
-    Concept,
-    Design,
-    Direction,
-    Finding,
-    Lean,
-    Notice,
-    Sex,
-    TrainingStatus,
-    Wanted,
-)
-from corpus_app.site import Site
-from qa_app.pipeline.agreement import (
-    FindingConcepts,
-    LeanCounts,
-    build_alias_index,
-    counts,
-    is_conflicting,
-    map_finding,
-)
+from corpus_app.records import AgeGroup, Certainty, Design, Direction, Finding, Lean, Notice, Sex, TrainingStatus
+from qa_app.pipeline import agreement
+from qa_app.pipeline.agreement import FindingConcepts, LeanCounts, counts, is_conflicting, map_finding
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.query import Population
 from qa_app.pipeline.question.wording import read_intent
 from qa_app.pipeline.strength import StudySize, assessed, find_certainty, grade
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 from tests.pipeline.test_parse import examples
-from tests.pipeline.values import make_query, make_study
+from tests.pipeline.values import make_concept, make_query, make_study
 
 UP, DOWN = Direction.INCREASE, Direction.DECREASE
 GOOD, BAD, SAME = Direction.FAVOURS_INTERVENTION, Direction.FAVOURS_COMPARATOR, Direction.NO_DIFFERENCE
@@ -85,7 +67,7 @@ def test_the_verdict_follows_question_and_finding() -> None:
     ):  # fmt: skip
         finding, intent = Finding("creatine", "water", "strength", direction, "", lean=lean), read_intent(ask)
         polarity = read_polarity(ask, intent)
-        given = verdict(intent, polarity, finding, wanted=Wanted.MORE, is_on_topic=True, is_whole=True)
+        given = verdict(intent, polarity, finding, wanted=records.Wanted.MORE, is_on_topic=True, is_whole=True)
         assert given == expected, (ask, lean)
 
 
@@ -95,7 +77,9 @@ def test_no_yes_for_another_matter_or_half_an_answer(is_on_topic: bool, is_whole
     finding = Finding("creatine", "water", "strength", GOOD, "", lean=Lean.YES)
     polarity = read_polarity(ask, read_intent(ask))
 
-    given = verdict(read_intent(ask), polarity, finding, wanted=Wanted.MORE, is_on_topic=is_on_topic, is_whole=is_whole)
+    given = verdict(
+        read_intent(ask), polarity, finding, wanted=records.Wanted.MORE, is_on_topic=is_on_topic, is_whole=is_whole
+    )
 
     assert given == expected
     matter = FindingConcepts(frozenset({"creatine"}), frozenset(), frozenset({"strength"}))
@@ -103,11 +87,11 @@ def test_no_yes_for_another_matter_or_half_an_answer(is_on_topic: bool, is_whole
     assert named == [True, False, False]
 
 
-def concept(concept_id: str, kind: str, *names: str) -> Concept:
-    return Concept(concept_id, names[0], kind, names[1:], "", (), role=Site().role_of(kind))
+def concept(concept_id: str, kind: str, *names: str) -> records.Concept:
+    return make_concept(concept_id, kind=kind, name=names[0], aliases=names[1:])
 
 
-INDEX = build_alias_index([
+INDEX = agreement.build_alias_index([
     concept("creatine", "nutrient", "creatine", "creatine supplementation"),
     concept("lifting", "intervention", "resistance training", "lifting"),
     concept("keto", "nutrient", "ketogenic diet"), concept("heavy", "training_variable", "high-load training"),

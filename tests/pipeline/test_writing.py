@@ -92,9 +92,8 @@ def test_what_is_told_is_the_answer_and_nothing_made_up(scripts: list[Script | N
 
 def test_rejected_sentences_keep_their_reasons() -> None:
     unasked = ScriptedWriter("last", GOOD)
-    written, _ = written_by(
-        ScriptedWriter("llm", BAD), ScriptedWriter("extractive", ([TRUE[0], TRUE[0]], [TRUE[2]])), unasked
-    )
+    twice = ScriptedWriter("extractive", ([TRUE[0], TRUE[0]], [TRUE[2]]))
+    written, _ = written_by(ScriptedWriter("llm", BAD), twice, unasked)
 
     assert [sentence.text for sentence in written.summary] == [TRUE[0][0]]  # said once
     assert {entry.text for entry in written.rejected} == {text for text, _ in FALSE}

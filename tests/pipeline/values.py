@@ -1,7 +1,7 @@
 """Frozen values for tests of the engine's stages, with words of the field."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -74,12 +74,9 @@ def make_question(text: str = ASKED, **changes: Any) -> Question:
     return Question(text, clean(text), **changes)
 
 
-def make_evidence(
-    *candidates: Candidate, question: str = ASKED, mode: Mode = Mode.BEGINNER, **changes: Any
-) -> Evidence:
+def make_evidence(*candidates: Candidate, question: str = ASKED, mode: Mode = Mode.BEGINNER, **query: Any) -> Evidence:
     """Return evidence of these candidates; further changes go to the Query."""
-    asked = make_question(question, mode=mode)
-    return Evidence(asked, make_query(question, **changes), candidates)
+    return Evidence(make_question(question, mode=mode), make_query(question, **query), candidates)
 
 
 def make_scores(
@@ -90,13 +87,11 @@ def make_scores(
     return StudyScores(study_id, best, frozenset(matched))
 
 
-def make_scope(
-    query: Query | None = None, *, chances: Mapping[str, float] | None = None, **changes: Any
-) -> SelectionContext:
+def make_scope(query: Query | None = None, *, chances: dict[str, float] | None = None, **more: Any) -> SelectionContext:
     """Return what selection knows of a question; every content word counts the same."""
     query, chances = query or make_query(), {"A": 0.9, "B": 0.7, "C": 0.5} if chances is None else chances
     fields = {"vector": vector_of(query.text), "idf": dict.fromkeys(query.terms, 1.0), "passage_cosines": {}}
-    return SelectionContext(**({"query": query, "chances": chances} | fields | changes))
+    return SelectionContext(**({"query": query, "chances": chances} | fields | more))
 
 
 # --- Generated ------------------------------------------------------------------------------------------
@@ -118,8 +113,6 @@ def passage_lists(draw: st.DrawFn) -> list[records.Passage]:
     kinds = st.sampled_from([records.PassageKind.SUMMARY, records.PassageKind.PLAIN])
     row = st.tuples(TEXTS, st.sampled_from("ABC"), kinds, st.sampled_from(list(records.Section)), st.integers(0, 5))
     return [
-        make_passage(text, study=study, kind=kind, section=section, position=position, passage_id=place)
-        for place, (text, study, kind, section, position) in enumerate(
-            draw(st.lists(row, min_size=1, max_size=8)), start=1
-        )
+        make_passage(text, study=study, kind=kind, section=section, position=at, passage_id=place)
+        for place, (text, study, kind, section, at) in enumerate(draw(st.lists(row, min_size=1, max_size=8)), start=1)
     ]

@@ -1,7 +1,5 @@
 """The embedded server, with real clusters in throw-away folders."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -196,6 +194,31 @@ def test_a_foreign_folder_is_left_alone(new_server: EmbeddedPostgres, folder: Pa
     assert new_server.ensure()
 
 
+class OrdinaryUser:
+    """Somebody who is not root, with the first Python that they may run and the packages of this environment."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.python = next(filter(self._can_run, [sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"]), None)
+
+    def hold(self) -> tuple[int, str]:
+        done = self._run([str(self.python), "-c", HOLD, str(self.root)])
+        return done.returncode, done.stdout
+
+    def _can_run(self, python: str) -> bool:
+        try:
+            return self._run([python, "-c", "import psycopg, inform_site.postgres"]).returncode == 0
+        except (PermissionError, FileNotFoundError):
+            return False
+
+    def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        packages = Path(psycopg.__file__).parents[1]
+        environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT}:{packages}"}
+        who = {"user": ORDINARY_USER, "group": ORDINARY_USER, "extra_groups": []}
+        said = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return subprocess.run(command, cwd="/", env=environment, text=True, check=False, **who, **said)
+
+
 @pytest.mark.skipif(not IS_ROOT, reason="only root runs the server as somebody else")
 class TestAsRoot:
     @pytest.fixture
@@ -254,28 +277,3 @@ class TestAsRoot:
         assert status == 1
         assert "run as its owner, or set INFORM_DATA_DIR" in said
         assert said.count("\n") == 1
-
-
-class OrdinaryUser:
-    """Somebody who is not root, with the first Python that they may run and the packages of this environment."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.python = next(filter(self._can_run, [sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"]), None)
-
-    def hold(self) -> tuple[int, str]:
-        done = self._run([str(self.python), "-c", HOLD, str(self.root)])
-        return done.returncode, done.stdout
-
-    def _can_run(self, python: str) -> bool:
-        try:
-            return self._run([python, "-c", "import psycopg, inform_site.postgres"]).returncode == 0
-        except (PermissionError, FileNotFoundError):
-            return False
-
-    def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        packages = Path(psycopg.__file__).parents[1]
-        environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT}:{packages}"}
-        who = {"user": ORDINARY_USER, "group": ORDINARY_USER, "extra_groups": []}
-        said = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        return subprocess.run(command, cwd="/", env=environment, text=True, check=False, **who, **said)

@@ -89,11 +89,10 @@ def ends(pid: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize(
-    "signals",
-    [[signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP], [signal.SIGINT] * 2],
-    ids=["int", "term", "hup", "echo"],
-)
+ASKED = {"int": [signal.SIGINT], "term": [signal.SIGTERM], "hup": [signal.SIGHUP], "echo": [signal.SIGINT] * 2}
+
+
+@pytest.mark.parametrize("signals", ASKED.values(), ids=ASKED)
 def test_running_work_is_finished_when_asked_to_stop(supervise: Supervise, signals: list[signal.Signals]) -> None:
     run = supervise(FINISHES_ITS_TASK)
     run.wait_for("ready")
