@@ -32,8 +32,6 @@ class Rows:
 
 def _copied(model: Any) -> tuple[str, bytes]:
     columns = ", ".join(f'"{field.column}"' for field in model._meta.concrete_fields if not field.generated)
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(f'COPY "{model._meta.db_table}" ({columns}) TO STDOUT (FORMAT binary)') as copy,
-    ):
+    copying = f'COPY "{model._meta.db_table}" ({columns}) TO STDOUT (FORMAT binary)'
+    with connection.cursor() as cursor, cursor.copy(copying) as copy:
         return columns, b"".join(map(bytes, copy))

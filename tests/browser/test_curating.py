@@ -172,13 +172,8 @@ def press(page: Page, keys: str, *, goes_on: bool = False) -> None:
 def test_drafts_are_handed_over_by_keys_alone(site: Site, people: None, page: Page, watch: Watch, shoot: Shoot) -> None:
     ada = User.objects.get(username="ada")
     text = "Rowers who used a foam roller on most evenings slept twelve minutes longer (P B 0.05) than the others."
-    studies = [
-        make_study(
-            doi=f"10.1000/rowing.{n}", status="draft", assignee=ada, takeaway="T.",
-            texts=[f"{text} {n}" for n in range(n)],
-        )
-        for n in (1, 2, 49)
-    ]  # fmt: skip
+    sizes, row = (1, 2, 49), {"status": "draft", "assignee": ada, "takeaway": "T."}
+    studies = [make_study(doi=f"10.1000/rowing.{n}", texts=[f"{text} {i}" for i in range(n)], **row) for n in sizes]
     log_in(page, site, "ada")
     page.goto(f"{site.url}/admin/")
     page.get_by_role("link", name="My queue").click()

@@ -39,11 +39,7 @@ def spoken(page: Page) -> list[tuple[str, str]]:
         own = [row["value"]["value"] for row in node.get("properties", ()) if row["name"] == "live"]
         return str(own[0]) if own else live(nodes.get(node.get("parentId", "")))
 
-    told = [
-        (live(node), node.get("name", {}).get("value") or node["role"]["value"])
-        for node in nodes.values()
-        if not node["ignored"]
-    ]
+    told = [(live(n), n.get("name", {}).get("value") or n["role"]["value"]) for n in nodes.values() if not n["ignored"]]
     return [(how, what) for how, what in told if how]
 
 

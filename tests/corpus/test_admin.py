@@ -320,12 +320,8 @@ def test_a_second_curator_does_not_overwrite_the_first(client: Client, curator: 
     curation.revise_passage(passage.pk, by=make_curator("other"), text="The other's words.")
     curation.revise_study(study.study_id, by=None, by_name="other", title="The other's title")
 
-    for url, shown, mine in (
-        (pages[0], seen[0], {"title": "My title"}),
-        (pages[0], seen[0], {"passages-0-text": "My text."}),
-        (pages[1], seen[1], {"text": "My text."}),
-    ):
-        page = errors(client.post(url, shown | mine))
+    for at, mine in ((0, {"title": "My title"}), (0, {"passages-0-text": "My text."}), (1, {"text": "My text."})):
+        page = errors(client.post(pages[at], seen[at] | mine))
         assert "Someone else has saved" in page
         assert next(iter(mine.values())) in page
     study.refresh_from_db()

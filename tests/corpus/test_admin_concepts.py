@@ -22,10 +22,7 @@ ACTIONS = {"publish": "publish_studies", "withdraw": "withdraw_studies", "notice
 @pytest.mark.parametrize(("verb", "before", "posted", "after"), [
     ("publish", {"status": "draft"}, {}, {"status": "published"}),
     ("withdraw", {}, {"reason": "Made up."}, {"status": "withdrawn", "status_reason": "Made up."}),
-    (
-        "notice", {}, {"reason": "By the journal.", "notice": "retracted"},
-        {"notice": "retracted", "notice_reason": "By the journal."},
-    ),
+    ("notice", {}, {"reason": "By the journal.", "notice": "retracted"}, {"notice": "retracted", "notice_reason": "By the journal."}),
 ])  # fmt: skip
 def test_state_changes_are_confirmed_first_and_share_one_corpus_version(
     client: Client, curator: User, verb: str, before: dict[str, str], posted: dict[str, str], after: dict[str, str]

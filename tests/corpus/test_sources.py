@@ -328,9 +328,7 @@ def test_odd_rows_of_the_master_are_reported_and_the_others_read(tmp_path: Path)
     corpus = read_master(tmp_path, b"\n".join(rows))
 
     assert [draft.study_id for draft in corpus.studies] == ["T001"]
-    assert [(problem.line, problem.field) for problem in corpus.problems] == [
-        (1, "mood"), (2, ""), (5, "study_id"), (6, ""),
-    ]  # fmt: skip
+    assert [(p.line, p.field) for p in corpus.problems] == [(1, "mood"), (2, ""), (5, "study_id"), (6, "")]
 
 
 def test_study_file_wins_over_its_row_and_the_difference_is_reported(folder: Path) -> None:

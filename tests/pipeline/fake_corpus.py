@@ -82,9 +82,8 @@ class FakeCorpus:
     def _scores(self, study_id: str, score: float, passage_id: int, terms: set[str]) -> records.StudyScores:
         text = records.ShortText("passage", None, passage_id=passage_id)
         own = {t for pk, p in self._passages.items() if p.study.study_id == study_id for t in self._counts[pk]}
-        return records.StudyScores(
-            study_id, {"passage": records.TextScore(score, None, by_words=text)}, frozenset(terms & own)
-        )
+        scored = {"passage": records.TextScore(score, None, by_words=text)}
+        return records.StudyScores(study_id, scored, frozenset(terms & own))
 
     def find(
         self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None

@@ -90,10 +90,8 @@ def test_each_mode_has_its_order() -> None:
 
 
 def test_keyword_hits_come_first_and_distance_decides_between_equals() -> None:
-    both, near, far, none = (
-        make_passage(text, study=study)
-        for text, study in (("Weekly sets, sets.", "A"), ("A muscle.", "B"), ("The muscles.", "C"), ("Sleep.", "D"))
-    )
+    texts = ("Weekly sets, sets.", "A muscle.", "The muscles.", "Sleep.")
+    both, near, far, none = (make_passage(text, study=study) for text, study in zip(texts, "ABCD", strict=True))
     heading = make_passage("Sleep.", heading="Weekly sets for a muscle", study="E")
     rows = [(none, 0.9), (far, 0.3), (near, 0.8), (both, 0.2), (heading, 0.1)]
     query = make_query("weekly sets muscle")
@@ -158,11 +156,8 @@ ORDERS = [preset for preset in PRESETS.values() if preset.order is not Order.REL
     st.lists(st.tuples(st.floats(0, 9), st.none() | st.floats(-1, 1)), min_size=8, max_size=8),
 )  # fmt: skip
 def test_every_step_is_written_down(passages: list[Passage], preset: Policy, mode: Mode, scores: list[Any]) -> None:
-    query = make_query(
-        sections=(Section.RESULTS,),
-        concepts=(make_concept("muscle", neighbours=("sets",)),),
-        text="any caveats of sets?",
-    )
+    muscle = make_concept("muscle", neighbours=("sets",))
+    query = make_query("any caveats of sets?", sections=(Section.RESULTS,), concepts=(muscle,))
     hits = {p.passage_id: Hit(p.passage_id, *row) for p, row in zip(passages, scores, strict=False)}
 
     found = rank_passages(query, passages, hits, {"sets": 2}, 9, preset, mode)

@@ -66,11 +66,7 @@ def test_content_stems_leave_out_words_without_a_subject_and_repeats() -> None:
 
 
 def test_threads_stem_without_spoiling_each_others_words() -> None:
-    words = [
-        f"{stem_of}{end}"
-        for stem_of in ("train", "lift", "hypertroph", "recover", "creatin")
-        for end in ("ing", "ed", "ies", "ations", "s")
-    ]
+    words = [a + b for a in "train lift hypertroph recover creatin".split() for b in "ing ed ies ations s".split()]
     alone = [stemming.stem.__wrapped__(word) for word in words]
 
     with ThreadPoolExecutor(4) as pool:

@@ -18,7 +18,7 @@ from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 from tests.pipeline.test_parse import examples
 from tests.pipeline.values import make_concept, make_query, make_study
 
-UP, DOWN = Direction.INCREASE, Direction.DECREASE
+UP, DOWN, MORE = Direction.INCREASE, Direction.DECREASE, records.Wanted.MORE
 GOOD, BAD, SAME = Direction.FAVOURS_INTERVENTION, Direction.FAVOURS_COMPARATOR, Direction.NO_DIFFERENCE
 
 
@@ -67,7 +67,7 @@ def test_the_verdict_follows_question_and_finding() -> None:
     ):  # fmt: skip
         finding, intent = Finding("creatine", "water", "strength", direction, "", lean=lean), read_intent(ask)
         polarity = read_polarity(ask, intent)
-        given = verdict(intent, polarity, finding, wanted=records.Wanted.MORE, is_on_topic=True, is_whole=True)
+        given = verdict(intent, polarity, finding, wanted=MORE, is_on_topic=True, is_whole=True)
         assert given == expected, (ask, lean)
 
 
@@ -77,9 +77,7 @@ def test_no_yes_for_another_matter_or_half_an_answer(is_on_topic: bool, is_whole
     finding = Finding("creatine", "water", "strength", GOOD, "", lean=Lean.YES)
     polarity = read_polarity(ask, read_intent(ask))
 
-    given = verdict(
-        read_intent(ask), polarity, finding, wanted=records.Wanted.MORE, is_on_topic=is_on_topic, is_whole=is_whole
-    )
+    given = verdict(read_intent(ask), polarity, finding, wanted=MORE, is_on_topic=is_on_topic, is_whole=is_whole)
 
     assert given == expected
     matter = FindingConcepts(frozenset({"creatine"}), frozenset(), frozenset({"strength"}))

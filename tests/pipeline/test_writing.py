@@ -25,10 +25,8 @@ TEXTS = {
 }
 TRUE = tuple((sentence.strip(" .") + ".", pk) for pk, text in TEXTS.items() for sentence in text.split(". "))
 FALSE = (("Ten weekly sets per muscle increased growth more than six.", 1), ("Nobody should ever lift.", 2))
-EVIDENCE = replace(
-    make_evidence(*(make_candidate(text, passage_id=pk, study=f"T00{pk}") for pk, text in TEXTS.items())),
-    headline_study="T002",
-)
+CANDIDATES = [make_candidate(text, passage_id=pk, study=f"T00{pk}") for pk, text in TEXTS.items()]
+EVIDENCE = replace(make_evidence(*CANDIDATES), headline_study="T002")
 Script = tuple[Sequence[tuple[str, int]], Sequence[tuple[str, int]]]
 drafted = st.lists(st.sampled_from((*TRUE, *FALSE)), max_size=6)
 scripts = st.lists(st.none() | st.tuples(drafted, drafted), min_size=1, max_size=3)
