@@ -148,7 +148,7 @@ def test_development_and_torch_alone_have_the_very_packages_of_the_site() -> Non
     assert hashes("requirements/base.lock", "torch") <= hashes("requirements/torch.txt", "torch")
 
 
-def test_make_lists_every_chore() -> None:
+def test_make_lists_every_chore_and_tools_agree_on_the_oldest_python() -> None:
     listed = subprocess.run(["make", "--silent"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     chores = set(re.findall(r"^\.PHONY: (.*)$", text("Makefile"), re.MULTILINE)[0].split()) - {"python"}
 
@@ -156,11 +156,7 @@ def test_make_lists_every_chore() -> None:
     assert {"make run", "make test"} <= set(re.findall(r"make \w+", text("README.md")))
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert text("LICENSE").startswith("MIT License")
-
-
-def test_tools_agree_on_the_oldest_python() -> None:
     tools = tomllib.loads(text("pyproject.toml"))["tool"]
-
     assert tools["ruff"]["target-version"] == "py311"
     assert tools["mypy"]["python_version"] == "3.11"
     assert "OLDEST = (3, 11)" in text("inform_site/bootstrap.py")

@@ -507,8 +507,5 @@ DESK: dict[str, Place] = {
     "role": _desk("auth_group_change", lambda: Group.objects.order_by("pk")[0].pk),
     "own password": _desk("password_change"),
 }  # fmt: skip
-PAGES: dict[str, Place] = {
-    **PUBLIC,
-    **{f"desk: {name}": place for name, place in DESK.items()},
-    "desk: sign in": Place(lambda site: site.url + reverse("admin:login")),
-}
+SIGN_IN = Place(lambda site: site.url + reverse("admin:login"))
+PAGES: dict[str, Place] = PUBLIC | {f"desk: {name}": place for name, place in (DESK | {"sign in": SIGN_IN}).items()}

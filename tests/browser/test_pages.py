@@ -162,13 +162,10 @@ def test_the_page_of_the_api_shows_every_operation_and_tries_one(site: Site, vie
 
 
 ROOT = Path(__file__).resolve().parents[2]
-MEASURED = """first event of a stream
-first sentence of a stream
-end of a stream
-whole answer
-stored page
-stored page, Django's side
-first sentence in the browser"""
+MEASURED = [
+    "first event of a stream", "first sentence of a stream", "end of a stream", "whole answer", "stored page",
+    "stored page, Django's side", "first sentence in the browser",
+]  # fmt: skip
 
 
 def test_a_running_site_is_measured_over_http_and_in_a_browser(site: Site, tmp_path: Path, settings: Any) -> None:
@@ -182,4 +179,4 @@ def test_a_running_site_is_measured_over_http_and_in_a_browser(site: Site, tmp_p
     assert done.returncode == 0, done.stderr
     first, *rows = done.stdout.splitlines()
     assert first == "1 questions, 1 rounds; milliseconds"
-    assert [row.partition("  ")[0] for row in rows] == MEASURED.split("\n")
+    assert [row.partition("  ")[0] for row in rows] == MEASURED

@@ -22,23 +22,12 @@ def address(name: str, *args: Any) -> str:
 def form_of(client: Client, url: str) -> dict[str, Any]:
     """What a browser would post from the form at this address, unchanged."""
     context = client.get(url).context
-    posted: dict[str, Any] = {}
-
-    def collect(form: Any) -> None:
-        for bound in form:
-            value = bound.value()
-            if isinstance(value, bool):
-                if value:
-                    posted[bound.html_name] = "on"
-            else:
-                posted[bound.html_name] = "" if value is None else value
-
-    collect(context["adminform"].form)
+    forms = [context["adminform"].form]
     for inline in context["inline_admin_formsets"]:
-        collect(inline.formset.management_form)
-        for form in inline.formset.forms:
-            collect(form)
-    return posted
+        forms += [inline.formset.management_form, *inline.formset.forms]
+    values = {bound.html_name: bound.value() for form in forms for bound in form}
+    shown = {name: "" if value is None else value for name, value in values.items() if value is not False}
+    return {name: "on" if value is True else value for name, value in shown.items()}
 
 
 def messages(response: Any) -> list[str]:
@@ -238,10 +227,9 @@ def test_a_page_is_saved_as_one_act_and_unchanged_it_changes_nothing(client: Cli
     assert response.status_code == 302, response.context and response.context["errors"]
     study.refresh_from_db()
     assert (study.title, study.authors, study.doi) == ("A new title", ["Ærlig Ø", "Li W"], "10.1000/new")
-    assert list(study.passages.values_list("text", "version", "heading")) == [
-        ("A third passage.", 1, "A new title"), ("Creatine raised strength.", 2, "A new title"),
-        ("Two.", 1, "A new title"),
-    ]  # fmt: skip
+    shown = [("A third passage.", 1), ("Creatine raised strength.", 2), ("Two.", 1)]
+    assert list(study.passages.values_list("text", "version")) == shown
+    assert set(study.passages.values_list("heading", flat=True)) == {"A new title"}
     assert Finding.objects.get().statement == "Another statement."
     assert list(study.concepts.all()) == [concept]
     assert CorpusVersion.objects.count() == 1

@@ -18,7 +18,7 @@ from tests.pipeline.corpora import read_rows
 from tests.pipeline.values import TEXTS, make_passage, make_plain, make_query, make_scope, passage_lists
 
 POLICY = Policy()
-PLAIN = "Ten weekly sets build more muscle than five."
+PLAIN = SETS = "Ten weekly sets build more muscle than five."
 RESULT = "Muscle grew by 8 % with ten weekly sets."
 OTHER = "Strength rose with heavy loads in every group."
 
@@ -106,7 +106,6 @@ def test_an_answer_opens_with_the_first_study_to_quote(passages: list[Passage], 
 
 GENEROUS = Policy(least_gain=-9.0, least_share=-9.0)
 """Takes whatever fits."""
-SETS = "Ten weekly sets build more muscle than five."
 SETS_AGAIN = "Ten weekly sets build more muscle than five did."
 REST = "Long rests between sets helped strength."
 

@@ -81,14 +81,11 @@ def another(value: Any) -> Any:
     return f"{value}-2" if isinstance(value, str) else not value if isinstance(value, bool) else value + 1
 
 
-def test_every_preset_has_a_name_and_a_hash_of_its_own() -> None:
+def test_every_preset_and_figure_has_its_own_label_and_can_be_set_from_outside() -> None:
     labels = [preset.label.rpartition("-") for preset in PRESETS.values()]
 
     assert set(PRESETS) == {"default", *(f"seed-00{n}" for n in (0, 1, 2, 4))} == {name for name, _, _ in labels}
     assert len({own for _, _, own in labels}) == len(PRESETS)
-
-
-def test_every_figure_changes_the_label_and_can_be_set_from_outside() -> None:
     for figure in (f.name for f in fields(Policy)):
         value = getattr(DEFAULT, figure)
         assert replace(DEFAULT, **{figure: another(value)}).label != DEFAULT.label
