@@ -68,14 +68,10 @@ def show() -> None:
         features = relevance.read_features(query, scores, studies, vocabulary)
         print(features.study_ids, features.names, features.values.tolist())
         print(answerability.signals([(study, 0.3) for study in SLICE], features, query))
-        hits = {
-            p.passage_id: Hit(
-                p.passage_id,
-                sum(vocabulary.idf[stem] for stem in sorted(shared[p.passage_id])),
-                max((quotation.cosine(vector) for quotation in cut(p)), default=0.0),
-            )
-            for p in passages
-        }
+        hits = {}
+        for p in passages:
+            bm25 = sum(vocabulary.idf[stem] for stem in sorted(shared[p.passage_id]))
+            hits[p.passage_id] = Hit(p.passage_id, bm25, max((q.cosine(vector) for q in cut(p)), default=0.0))
         print({pk: score.hex() for pk, score in fuse(Hits.of(hits.values()), 0.35).items()})
         chances = {study: 0.9 - 0.1 * place for place, study in enumerate(SLICE)}
         scope = make_scope(query, idf=vocabulary.idf, chances=chances)
