@@ -34,14 +34,11 @@ CERTAINTY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("claim", "source", "missing"),
-    [
-        ("Rose by 12 % in 1,200 men.", "1200 men gained twelve per cent.", ()), ("A VO2max and 1RM gain.", "A gain.", ()),
-        ("SMD −0.35 (.10)", "SMD 0·35; 0.1", ()), ("It took 8-12 weeks, P = 0.04.", "8 weeks", ("12", "0.04")),
-        ("20 g", "20g of whey", ()), ("3 sets", "three sets", ()), ("5.5 kg", "5 kg in 5 weeks", ("5.5",)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("claim", "source", "missing"), [
+    ("Rose by 12 % in 1,200 men.", "1200 men gained twelve per cent.", ()), ("A VO2max and 1RM gain.", "A gain.", ()),
+    ("SMD −0.35 (.10)", "SMD 0·35; 0.1", ()), ("It took 8-12 weeks, P = 0.04.", "8 weeks", ("12", "0.04")),
+    ("20 g", "20g of whey", ()), ("3 sets", "three sets", ()), ("5.5 kg", "5 kg in 5 weeks", ("5.5",)),
+])  # fmt: skip
 def test_figures_of_a_statement_are_looked_for_in_its_source(claim: str, source: str, missing: tuple[str, ...]) -> None:
     assert missing_figures(claim, source) == missing
 
@@ -78,18 +75,15 @@ def test_appraisals_of_a_folder_come_in_and_go_out_as_they_were(folder: Path, tm
     assert all(finding.effect for finding in study.findings.all())
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "reason"),
-    [
-        ("effect", EFFECT | {"measure": "odds_ratio", "lower": -0.1}, "greater than 0"),
-        ("effect", EFFECT | {"value": 0.7}, "outside its interval"), ("effect", EFFECT | {"upper": None}, "both bounds"),
-        ("effect", EFFECT | {"measure": "mean_difference"}, "needs a unit"), ("effect", {"value": 1}, "is missing"),
-        ("risk_of_bias", {"tool": "rob_2"}, "incomplete"), ("risk_of_bias", {"tool": "other", "overall": "low"}, "names"),
-        ("risk_of_bias", BIAS | {"overall": "critical"}, "judgement that rob_2 does not have"),
-        ("risk_of_bias", {"tool": "rob_2", "overall": "high", "domains": [{"domain": DOMAINS[0], "judgement": "high"}]},
-         "gives no reason"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("key", "value", "reason"), [
+    ("effect", EFFECT | {"measure": "odds_ratio", "lower": -0.1}, "greater than 0"),
+    ("effect", EFFECT | {"value": 0.7}, "outside its interval"), ("effect", EFFECT | {"upper": None}, "both bounds"),
+    ("effect", EFFECT | {"measure": "mean_difference"}, "needs a unit"), ("effect", {"value": 1}, "is missing"),
+    ("risk_of_bias", {"tool": "rob_2"}, "incomplete"), ("risk_of_bias", {"tool": "other", "overall": "low"}, "names"),
+    ("risk_of_bias", BIAS | {"overall": "critical"}, "judgement that rob_2 does not have"),
+    ("risk_of_bias", {"tool": "rob_2", "overall": "high", "domains": [{"domain": DOMAINS[0], "judgement": "high"}]},
+     "gives no reason"),
+])  # fmt: skip
 def test_an_impossible_appraisal_is_refused(folder: Path, key: str, value: dict[str, Any], reason: str) -> None:
     values = json.loads((folder / "studies/S001.json").read_text("utf-8"))
     row = {"findings": [values["findings"][0] | {key: value}]} if key == "effect" else {key: value}

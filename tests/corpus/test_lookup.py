@@ -172,17 +172,14 @@ def test_a_list_is_asked_for_in_batches(
     assert "was not asked" in reasons[3][1]
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("10.1000/a,10.1000/B;10.1000/c 10.1000/d", ["10.1000/a", "10.1000/b", "10.1000/c", "10.1000/d"]),
-        ('"DOI"\n"https://doi.org/10.1000/x"\n"10.1000/y"', ["10.1000/x", "10.1000/y"]),
-        ("doi: 10.1002/(SICI)1097(1998)49:8<693::AID-A4>3.0.CO;2-O", ["10.1002/(sici)1097(1998)49:8<693::aid-a4>3.0.co;2-o"]),
-        ("PMID: 123, pmid:456\tPMC0789", ["123", "456", "789"]),
-        ("https://pmc.ncbi.nlm.nih.gov/articles/PMC77/, https://pubmed.ncbi.nlm.nih.gov/88/", ["77", "88"]),
-        ("words, 10.1000/a", ["words", "10.1000/a"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "values"), [
+    ("10.1000/a,10.1000/B;10.1000/c 10.1000/d", ["10.1000/a", "10.1000/b", "10.1000/c", "10.1000/d"]),
+    ('"DOI"\n"https://doi.org/10.1000/x"\n"10.1000/y"', ["10.1000/x", "10.1000/y"]),
+    ("doi: 10.1002/(SICI)1097(1998)49:8<693::AID-A4>3.0.CO;2-O", ["10.1002/(sici)1097(1998)49:8<693::aid-a4>3.0.co;2-o"]),
+    ("PMID: 123, pmid:456\tPMC0789", ["123", "456", "789"]),
+    ("https://pmc.ncbi.nlm.nih.gov/articles/PMC77/, https://pubmed.ncbi.nlm.nih.gov/88/", ["77", "88"]),
+    ("words, 10.1000/a", ["words", "10.1000/a"]),
+])  # fmt: skip
 def test_a_list_of_identifiers_is_told_apart(text: str, values: list[str]) -> None:
     assert [one.value for one in identifiers_in(text)] == values
     assert is_identifier_list(text.encode()) is ("words" not in text)

@@ -199,25 +199,19 @@ def test_a_site_file_names_the_site_and_the_roles_of_its_kinds(folder: Path, tmp
         "Garden notes",
     )
     assert [site.role_of(kind) for kind in ("plant", "task", "population", "weather")] == [
-        "thing",
-        "outcome",
-        "group",
-        "thing",
-    ]
+        "thing", "outcome", "group", "thing",
+    ]  # fmt: skip
     call_command("export_corpus", tmp_path / "out")
     assert (tmp_path / "out/site.toml").read_text("utf-8") == SITE
 
 
-@pytest.mark.parametrize(
-    ("content", "field", "reason"),
-    [
-        ("nme = 'x'", "", "has no key nme; known: about,"),
-        ("[concept_kinds]\nplant = { role = 'thng' }", "concept_kinds['plant'].role", "is none of condition, group,"),
-        ("[[tips]]\ntitle = 'x'", "tips[0].text", "lacks text."),
-        ("tips = 3", "tips", "is not what this key takes"),
-        ("name = [", "", "is not TOML"),
-    ],
-)
+@pytest.mark.parametrize(("content", "field", "reason"), [
+    ("nme = 'x'", "", "has no key nme; known: about,"),
+    ("[concept_kinds]\nplant = { role = 'thng' }", "concept_kinds['plant'].role", "is none of condition, group,"),
+    ("[[tips]]\ntitle = 'x'", "tips[0].text", "lacks text."),
+    ("tips = 3", "tips", "is not what this key takes"),
+    ("name = [", "", "is not TOML"),
+])  # fmt: skip
 def test_a_site_file_that_is_not_sound_is_named_by_key_and_reason(
     folder: Path, content: str, field: str, reason: str
 ) -> None:

@@ -386,20 +386,13 @@ FAULTS: dict[str, Callable[[Handler, Asked], None]] = {
     "429_date": lambda h, a: h.refuse(429, "Rate limit reached", Retry_After="Wed, 21 Oct 2099 07:28:00 GMT"),
     "429_quota": lambda h, a: h.refuse(429, "You exceeded your quota", code="insufficient_quota"),
     "400": lambda h, a: h.refuse(400, "This model's maximum context length is 512 tokens", "messages"),
-    "401": lambda h, a: h.refuse(401, "Incorrect API key provided"),
-    "403": lambda h, a: h.refuse(403, "Forbidden"),
+    "401": lambda h, a: h.refuse(401, "Incorrect API key provided"), "403": lambda h, a: h.refuse(403, "Forbidden"),
     "404": lambda h, a: h.refuse(404, "No such model"),
     "302": lambda h, a: h.reply(302, b"", Location="https://evil.example/v1/chat/completions"),
     "500": lambda h, a: h.refuse(500, "The server had an error"),
-    "503": lambda h, a: h.reply(503, b"<html>overloaded</html>"),
-    "timeout": stall,
-    "reset": lambda h, a: h.hang_up(hard=True),
-    "hang_up": lambda h, a: h.hang_up(),
-    "drip": drip,
-    "endless": endless,
-    "cut": cut,
-    "short": short_of_its_length,
-    "empty_body": lambda h, a: h.reply(200, b""),
+    "503": lambda h, a: h.reply(503, b"<html>overloaded</html>"), "timeout": stall,
+    "reset": lambda h, a: h.hang_up(hard=True), "hang_up": lambda h, a: h.hang_up(), "drip": drip, "endless": endless,
+    "cut": cut, "short": short_of_its_length, "empty_body": lambda h, a: h.reply(200, b""),
     "not_json": lambda h, a: h.reply(200, b'{"choices": [{"message": {"content": "hel'),
     "no_choices": lambda h, a: h.reply(
         200, a.chance.choice([b"{}", b'{"choices": []}', b'{"choices": [null]}', b"[]"])
@@ -411,14 +404,11 @@ FAULTS: dict[str, Callable[[Handler, Asked], None]] = {
     "filtered": lambda h, a: h.complete(None, ended="content_filter"),
     "refusal": lambda h, a: h.complete(None, refusal="I cannot help with that."),
     "no_usage": lambda h, a: h.complete(draft(chosen(a)), usage=False),
-    "odd_usage": lambda h, a: h.reply(200, odd_usage(a)),
-    "no_schema": lacks("json_schema"),
-    "no_json": lacks("json_schema", "json_object"),
-    "no_json_untold": lacks("json_schema", "json_object", told=False),
+    "odd_usage": lambda h, a: h.reply(200, odd_usage(a)), "no_schema": lacks("json_schema"),
+    "no_json": lacks("json_schema", "json_object"), "no_json_untold": lacks("json_schema", "json_object", told=False),
     "old": lacks("json_schema", "json_object", "max_completion_tokens", told=False),
-    "no_temperature": lacks("temperature", "max_tokens"),
-    "no_limit": lacks("max_completion_tokens"),
-}
+    "no_temperature": lacks("temperature", "max_tokens"), "no_limit": lacks("max_completion_tokens"),
+}  # fmt: skip
 BEHAVIOURS = (*WRITES, *CONTENTS, *FAULTS)
 
 

@@ -98,15 +98,12 @@ def and_back(body: dict[str, Any]) -> dict[str, Any]:
     return packing.unpack(json.loads(json.dumps(packed)), passages)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        make_payload(), make_refusal(), make_payload(evidence=[], left_out=[]),
-        make_payload(summary={"text": "Not what the sentences say.", "sentences": []}),
-        make_payload(headline=make_sentence(make_evidence(1), QUOTE) | {"verdict": "yes"}),
-        make_payload(answer={"text": "Counted [1].", "sentences": COUNTED}, citations=[make_citation(1)]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("body", [
+    make_payload(), make_refusal(), make_payload(evidence=[], left_out=[]),
+    make_payload(summary={"text": "Not what the sentences say.", "sentences": []}),
+    make_payload(headline=make_sentence(make_evidence(1), QUOTE) | {"verdict": "yes"}),
+    make_payload(answer={"text": "Counted [1].", "sentences": COUNTED}, citations=[make_citation(1)]),
+])  # fmt: skip
 def test_a_payload_comes_back_as_it_was(body: dict[str, Any]) -> None:
     assert and_back(body) == body
     assert packing.unpack(body, {}) == body  # what was never packed stays as it is

@@ -39,28 +39,25 @@ def test_all_labels_are_read(tmp_path: Path) -> None:
     assert question.points == (LabelledPoint("ten sets", frozenset({"A"}), ("10",)),)
 
 
-@pytest.mark.parametrize(
-    ("line", "fault"),
-    [
-        ("{", r"labels\.jsonl:2: not JSON: .* at column 2"),
-        ("[]", r"labels\.jsonl:2: not a JSON object"),
-        ({"question": "?", "expect": "answer"}, ":2: id is missing"),
-        (LABELS, ":2: id 'r-1' is already used on line 1"),
-        (LABELS | {"id": 7}, ":2: id must be a text that is not empty, not 7"),
-        (LABELS | {"id": "x", "question": " "}, ":2: question must be a text"),
-        (LABELS | {"id": "x", "expect": "maybe"}, ":2: expect is 'maybe'; choose one of answer, partial"),
-        (LABELS | {"id": "x", "verdict": "perhaps"}, ":2: verdict is 'perhaps'"),
-        (LABELS | {"id": "x", "relevant": {"A": True}}, ":2: relevant must give each study id a grade"),
-        (LABELS | {"id": "x", "relevant": ["A"]}, ":2: relevant must give each study id a grade"),
-        (LABELS | {"id": "x", "lead": "A"}, ":2: lead must be a list of texts"),
-        (LABELS | {"id": "x", "points": ["ten"]}, ":2: points must be a list of objects"),
-        (
-            LABELS | {"id": "x", "points": [{"text": "ten", "studies": [], "numbers": [10]}]},
-            ":2: point 1: numbers must be",
-        ),
-        (LABELS | {"id": "x", "follows": "x"}, ":2: follows 'x' must name a question of an earlier line"),
-    ],
-)
+@pytest.mark.parametrize(("line", "fault"), [
+    ("{", r"labels\.jsonl:2: not JSON: .* at column 2"),
+    ("[]", r"labels\.jsonl:2: not a JSON object"),
+    ({"question": "?", "expect": "answer"}, ":2: id is missing"),
+    (LABELS, ":2: id 'r-1' is already used on line 1"),
+    (LABELS | {"id": 7}, ":2: id must be a text that is not empty, not 7"),
+    (LABELS | {"id": "x", "question": " "}, ":2: question must be a text"),
+    (LABELS | {"id": "x", "expect": "maybe"}, ":2: expect is 'maybe'; choose one of answer, partial"),
+    (LABELS | {"id": "x", "verdict": "perhaps"}, ":2: verdict is 'perhaps'"),
+    (LABELS | {"id": "x", "relevant": {"A": True}}, ":2: relevant must give each study id a grade"),
+    (LABELS | {"id": "x", "relevant": ["A"]}, ":2: relevant must give each study id a grade"),
+    (LABELS | {"id": "x", "lead": "A"}, ":2: lead must be a list of texts"),
+    (LABELS | {"id": "x", "points": ["ten"]}, ":2: points must be a list of objects"),
+    (
+        LABELS | {"id": "x", "points": [{"text": "ten", "studies": [], "numbers": [10]}]},
+        ":2: point 1: numbers must be",
+    ),
+    (LABELS | {"id": "x", "follows": "x"}, ":2: follows 'x' must name a question of an earlier line"),
+])  # fmt: skip
 def test_a_broken_line_is_named_with_its_fault(tmp_path: Path, line: Any, fault: str) -> None:
     path = write_rows(tmp_path / "labels.jsonl", LABELS, line)
 
