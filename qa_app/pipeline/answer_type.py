@@ -1,0 +1,166 @@
+"""Read which type of answer a question expects, and how well a sentence holds one for what is asked about.
+
+Answer type and question focus as in question answering (Li and Roth 2002, COLING; Moldovan et al. 2000, ACL).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from qa_app.pipeline.concepts import name_stems
+from qa_app.pipeline.lexicon import SENTENCE_END, UNIT_OF, PhraseIndex, Span, language_table, words_of
+from qa_app.pipeline.query import Query
+from qa_app.pipeline.text import WORD, content_stems, folded, stem, stem_set
+
+
+class AnswerType(StrEnum):
+    """Types of answer that a sentence can be checked for, in the order in which a question is tried for them."""
+
+    MONEY = "money"
+    COUNT = "count"
+    DATE = "date"
+    DURATION = "duration"
+    PERSON = "person"
+    PLACE = "place"
+    QUANTITY = "quantity"
+    NAME = "name"
+
+
+LEAST_SHARE: Mapping[AnswerType, float] = {
+    AnswerType.MONEY: 0.5, AnswerType.COUNT: 0.5, AnswerType.DATE: 0.7, AnswerType.DURATION: 0.6,
+    AnswerType.PERSON: 0.7, AnswerType.PLACE: 0.3, AnswerType.QUANTITY: 0.5, AnswerType.NAME: 0.15,
+}  # fmt: skip
+"""Share of what is asked about, by rarity, that a sentence must name beside the answer, 0 to 1."""
+NEAR = 4  # words between a number and the noun that it counts
+
+_TABLE = language_table("answer_types")
+_QUESTIONS = PhraseIndex.compile([_TABLE])
+_SIGNS = PhraseIndex.compile([{"lists": _TABLE["signs"]}])
+_SIGN_OF = {AnswerType.QUANTITY: "number", AnswerType.COUNT: "number"}
+_MONEY_SIGN = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
+_CAPITAL = re.compile(r"(?<=[\w,;:)’'\"”] )[A-Z][\w’'-]+")
+_UNITS = {written: unit for written, unit in UNIT_OF.items() if unit not in {"people", "studies"}}
+"""Without those that stand for several kinds of things."""
+_HAS_NOUN = frozenset({AnswerType.COUNT, AnswerType.NAME})
+_MAY_PRECEDE = frozenset({"the", "a", "an", "of"})
+_Found = Mapping[str, Sequence[Span]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedAnswer:
+    """The answer that a question expects."""
+
+    type: AnswerType
+    subject: str
+    """What is asked about: the noun or the words that carry the subject, as the reader wrote them."""
+    head: str
+    """Stem or unit that the sentence must have beside the answer; empty where no single noun is asked for."""
+    weights: Mapping[str, float]
+    """Rarity of each stem that says what is asked about."""
+    asked: frozenset[str]
+    """Stems of all words of the question."""
+    concepts: tuple[tuple[frozenset[str], ...], ...]
+    """Stems of the names of each concept that the question names."""
+
+
+def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | None:
+    """Return the answer that a question expects, from the inverse document frequency of its stems.
+
+    None where other words may answer it too: advice, comparisons, several questions, a subordinate clause.
+    """
+    if query.language != "en" or query.is_comparison:
+        return None
+    words = words_of(query.ask)
+    found = _QUESTIONS.find(words)
+    for kind in AnswerType:
+        for span in found.get(kind, ()):
+            last = words.index(SENTENCE_END, span[1])
+            is_general = any(span[0] <= start < last for start, _ in found.get("general", ()))
+            if not is_general and not content_stems(" ".join((*words[: span[0]], *words[last:]))):
+                return _expected(kind, words[:last], span, found, query, idf)
+    return None
+
+
+def binding(expected: ExpectedAnswer, sentence: str, title: str) -> float:
+    """Return the share of what is asked about that a sentence with such an answer names, 0 to 1; 0 without an answer.
+
+    A concept may go by any of its names, and the title of the study counts for all but the noun.
+    """
+    own = stem_set(sentence)
+    named = frozenset(
+        stem for names in expected.concepts if any(name <= own for name in names) for name in names for stem in name
+    )
+    words = words_of(sentence)
+    units = _with_units(words)
+    if expected.head and expected.head not in named and expected.head not in units:
+        return 0.0
+    present = own | named | stem_set(title) | {expected.head}
+    share = sum(w for stem, w in expected.weights.items() if stem in present) / sum(expected.weights.values())
+    return share if share >= LEAST_SHARE[expected.type] and _holds(expected, sentence, words, units) else 0.0
+
+
+def _expected(
+    kind: AnswerType, words: Sequence[str], span: Span, found: _Found, query: Query, idf: Mapping[str, float]
+) -> ExpectedAnswer | None:
+    noun = _noun(words, span[1], found) if kind in _HAS_NOUN else ""
+    if kind in _HAS_NOUN and not noun:
+        return None
+    signs = {word for start, end in (*found.get("paid", ()), *found.get("price", ())) for word in words[start:end]}
+    clause = [w for w in words[span[1] if noun else span[0] :] if content_stems(w)]
+    weighed = [word for word in clause if kind is not AnswerType.MONEY or word not in signs]
+    weights = {stem: idf.get(stem, 0.0) for stem in content_stems(" ".join(weighed))}
+    if not sum(weights.values()):
+        return None
+    written = {folded(word).replace("'", ""): word for word in WORD.findall(query.ask)}
+    stands_for_any = any(start == span[1] for start, _ in found.get("anything", ()))
+    return ExpectedAnswer(
+        type=kind,
+        subject=" ".join(written.get(w, w) for w in ([words[span[1]]] if stands_for_any else [noun] if noun else clause)),
+        head="" if stands_for_any or not noun else _UNITS.get(noun, stem(noun)),
+        weights=weights,
+        asked=stem_set(query.text),
+        concepts=tuple(name_stems(concept) for concept in (*query.concepts, *query.unstudied)),
+    )
+
+
+def _noun(words: Sequence[str], start: int, found: _Found) -> str:
+    """Return the noun that the words from here ask for; empty where there is none.
+
+    A verb or "of" after the phrase shows where it ends, with its noun. Elsewhere a verb may be among the words, and
+    only the first is sure to belong to the noun: "how many people work there".
+    """
+    boundaries = {place for place, _ in found.get("boundary", ())}
+    verbs = {place for place, _ in found.get("verb", ())}
+    phrase: list[str] = []
+    for place in range(start, len(words)):
+        if place in boundaries and not (words[place] in _MAY_PRECEDE and not phrase):
+            is_whole = place in verbs or words[place] == "of"
+            return "" if not phrase else phrase[-1] if is_whole else phrase[0]
+        if content_stems(words[place]):
+            phrase.append(words[place])
+    return phrase[0] if phrase else ""
+
+
+def _with_units(words: Sequence[str]) -> list[str]:
+    """Return the plain unit or the stem of each word; a single letter is a unit only after a number."""
+    before = ("", *words)
+    return [
+        _UNITS[word] if word in _UNITS and (len(word) > 1 or before[n][:1].isdigit()) else stem(word)
+        for n, word in enumerate(words)
+    ]
+
+
+def _holds(expected: ExpectedAnswer, sentence: str, words: Sequence[str], units: Sequence[str]) -> bool:
+    """Tell whether a sentence holds an answer of the type, beside the noun where one is counted."""
+    kind = expected.type
+    if kind is AnswerType.NAME or (kind is AnswerType.MONEY and _MONEY_SIGN.search(sentence)):
+        return True
+    if kind in {AnswerType.PERSON, AnswerType.PLACE}:
+        if any(stem(name) not in expected.asked for name in _CAPITAL.findall(sentence)):
+            return True
+    signs = [start for start, _ in _SIGNS.find(words).get(_SIGN_OF.get(kind, kind), ())]
+    places = [place for place, unit in enumerate(units) if expected.head and unit == expected.head]
+    if kind is AnswerType.COUNT and places:
+        return any(0 < abs(place - sign) <= NEAR + 1 for place in places for sign in signs)
+    return bool(signs)
