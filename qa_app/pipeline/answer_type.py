@@ -43,6 +43,7 @@ _CAPITAL = re.compile(r"(?<=[\w,;:)’'\"”] )[A-Z][\w’'-]+")
 _UNITS = {written: unit for written, unit in UNIT_OF.items() if unit not in {"people", "studies"}}
 """Without those that stand for several kinds of things."""
 _HAS_NOUN = frozenset({AnswerType.COUNT, AnswerType.NAME})
+_NAMED = frozenset({AnswerType.PERSON, AnswerType.PLACE})
 _MAY_PRECEDE = frozenset({"the", "a", "an", "of"})
 _Found = Mapping[str, Sequence[Span]]
 
@@ -113,10 +114,11 @@ def _expected(
     if not sum(weights.values()):
         return None
     written = {folded(word).replace("'", ""): word for word in WORD.findall(query.ask)}
-    stands_for_any = any(start == span[1] for start, _ in found.get("anything", ()))
+    stands_for_any = bool(noun) and any(start == span[1] for start, _ in found.get("anything", ()))
+    subject = [words[span[1]]] if stands_for_any else [noun] if noun else clause
     return ExpectedAnswer(
         type=kind,
-        subject=" ".join(written.get(w, w) for w in ([words[span[1]]] if stands_for_any else [noun] if noun else clause)),
+        subject=" ".join(written.get(word, word) for word in subject),
         head="" if stands_for_any or not noun else _UNITS.get(noun, stem(noun)),
         weights=weights,
         asked=stem_set(query.text),
@@ -156,9 +158,8 @@ def _holds(expected: ExpectedAnswer, sentence: str, words: Sequence[str], units:
     kind = expected.type
     if kind is AnswerType.NAME or (kind is AnswerType.MONEY and _MONEY_SIGN.search(sentence)):
         return True
-    if kind in {AnswerType.PERSON, AnswerType.PLACE}:
-        if any(stem(name) not in expected.asked for name in _CAPITAL.findall(sentence)):
-            return True
+    if kind in _NAMED and any(stem(name) not in expected.asked for name in _CAPITAL.findall(sentence)):
+        return True
     signs = [start for start, _ in _SIGNS.find(words).get(_SIGN_OF.get(kind, kind), ())]
     places = [place for place, unit in enumerate(units) if expected.head and unit == expected.head]
     if kind is AnswerType.COUNT and places:

@@ -7,6 +7,7 @@ from typing import Any
 
 from corpus_app.records import Concept
 from qa_app.pipeline import citations, confidence
+from qa_app.pipeline.answer_type import AnswerType, ExpectedAnswer
 from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.concepts import neighbours
@@ -53,6 +54,16 @@ NOTHING_NAMED = (
 )
 NO_SUCH_SOURCE = "The studies kept here include none by that name: {}."
 UNREAD = "This asks about the collection of studies itself, in a way that is not understood here. Try, for example: {}"
+NOT_SAID = {
+    AnswerType.MONEY: "No passage found here gives an amount of money for “{}”.",
+    AnswerType.COUNT: "No passage found here says how many “{}”.",
+    AnswerType.DATE: "No passage found here says when: “{}”.",
+    AnswerType.DURATION: "No passage found here says how long: “{}”.",
+    AnswerType.PERSON: "No passage found here says who: “{}”.",
+    AnswerType.PLACE: "No passage found here says where: “{}”.",
+    AnswerType.QUANTITY: "No passage found here gives a figure for “{}”.",
+    AnswerType.NAME: "No passage found here says which “{}”.",
+}
 IN_ENGLISH = "The studies kept here are in English; a question in English finds more."
 BY_WORDS_ALONE = (
     "Only the words of the question could be searched for just now, not its meaning; "
@@ -92,10 +103,17 @@ class EndingBuilder:
         report_count(counted, self.clock.progress)
         return counted
 
-    def insufficient(self, retrieved: Retrieved, corpus: Corpus) -> Refused:
-        """Refuse a question that no study answers, with the nearest passages and near questions that are answered."""
+    def insufficient(self, retrieved: Retrieved, corpus: Corpus, expected: ExpectedAnswer | None = None) -> Refused:
+        """Refuse a question that no study answers, with the nearest passages and near questions that are answered.
+
+        `expected` is an answer that no passage holds.
+        """
         parts = [NOT_ANSWERED]
         nearest = self._nearest(retrieved, corpus)
+        missing = self._missing(nearest, retrieved)
+        if expected is not None:
+            parts.append(NOT_SAID[expected.type].format(expected.subject))
+            missing = tuple(dict.fromkeys((expected.subject, *missing)))
         absent = self._absent(nearest)
         if absent:
             parts.append(f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in absent)}.")
@@ -109,7 +127,7 @@ class EndingBuilder:
             retrieved=retrieved,
             passages=nearest,
             near_questions=self._near_questions(retrieved),
-            missing=self._missing(nearest, retrieved),
+            missing=missing,
         )
 
     def out_of_scope(self, retrieved: Retrieved, corpus: Corpus) -> Refused:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from corpus_app.records import Finding, Hit, Passage, Study, Wanted
-from qa_app.pipeline import agreement, strength
+from qa_app.pipeline import agreement, answer_type, strength
 from qa_app.pipeline.agreement import FindingConcepts
+from qa_app.pipeline.answer_type import ExpectedAnswer
 from qa_app.pipeline.composition import Composition, compose
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.passage_ranking import RankedPassages, find_pool, rank_passages
@@ -47,6 +48,8 @@ class Gathered:
     missing: tuple[str, ...]
     is_conflicting: bool
     strength: EvidenceStrength
+    absent: ExpectedAnswer | None = None
+    """What the question asks for, where no passage of the cited studies holds it."""
 
     @property
     def leading_study(self) -> Study:
@@ -64,6 +67,8 @@ def gather(
     if policy.order is Order.RELEVANCE and reranker is None:
         cited = cited_studies(retrieved, policy)
     candidates = tuple(candidate for candidate in ranked.passages if candidate.passage.study.study_id in cited)
+    expected = _expected_answer(query, retrieved, cited)
+    bindings = _bindings(expected, [c.passage for c in candidates]) if expected else {}
     nearest = [finding for study_id in cited if (finding := _nearest_finding(study_id, retrieved, facts))]
     context = SelectionContext(
         query=query,
@@ -74,6 +79,7 @@ def gather(
         finding_id=nearest[0].finding_id if nearest and nearest[0].study_id == cited[0] else None,
         leans={finding.finding_id: finding.lean for finding in facts.findings},
         matches=_matches(query, facts, cited),
+        bindings=bindings,
     )
     composed = compose([c.passage for c in candidates], cited, context, policy, question.mode)
     if composed and len(composed.passages) > policy.evidence_passages:
@@ -101,7 +107,27 @@ def gather(
         missing=missing,
         is_conflicting=agreement.is_conflicting(matter, weights),
         strength=_strength(query, facts, quoted, matter, is_partial=bool(missing)),
+        absent=None if bindings else expected,
     )
+
+
+def _expected_answer(query: Query, retrieved: Retrieved, cited: Sequence[str]) -> ExpectedAnswer | None:
+    """Return the answer that the question expects; None where curators wrote which questions the first study answers.
+
+    Their questions say more than the words of a sentence.
+    """
+    leader = retrieved.by_id.get(cited[0]) if cited else None
+    return None if leader is None or leader.is_curated else answer_type.read_expected(query, retrieved.idf)
+
+
+def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[tuple[int, int], float]:
+    """Return how well each sentence that holds the expected answer names what is asked about, by passage and index."""
+    shares = {
+        (passage.passage_id, n): answer_type.binding(expected, passage.text[s.start : s.end], passage.study.title)
+        for passage in passages
+        for n, s in enumerate(passage.sentences)
+    }
+    return {place: share for place, share in shares.items() if share}
 
 
 def _strength(

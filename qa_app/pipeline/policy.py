@@ -70,6 +70,7 @@ class Policy:
     study_weight: float = 0.4  # chance that its study answers
     finding_weight: float = 0.15  # plain sentence of the finding whose curated question is nearest
     slot_weight: float = 0.3  # share of the concepts asked about that the finding of a plain sentence is on
+    answer_weight: float = 0.4  # for a sentence with an answer of the expected type, times its binding, 0 to 1
     coverage_weight: float = 0.3  # share of the question's IDF that nothing selected has
     new_study_weight: float = 0.3  # first quotation of a study
     new_side_weight: float = 0.2  # first finding that leans to another side

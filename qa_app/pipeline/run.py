@@ -77,6 +77,8 @@ class Engine:
                 gathered = evidence.gather(question, query, facts, retrieved, corpus, self.policy, reranker)
             if gathered is None:
                 return ending.insufficient(retrieved, corpus)
+            if gathered.absent is not None:
+                return ending.insufficient(retrieved, corpus, gathered.absent)
         headline = evidence.headline(query, facts, gathered)
         progress.evidence(gathered.evidence.passages, query)
         progress.headline(headline, {1: gathered.leading_study})
