@@ -32,7 +32,7 @@ LEAST_SHARE: Mapping[AnswerType, float] = {
     AnswerType.PERSON: 0.7, AnswerType.PLACE: 0.3, AnswerType.QUANTITY: 0.5, AnswerType.NAME: 0.15,
 }  # fmt: skip
 """Share of what is asked about, by rarity, that a sentence must name beside the answer, 0 to 1."""
-NEAR = 4  # words between a number and the noun that it counts
+NEAR = 4  # words from a number to the noun that it counts
 
 _TABLE = language_table("answer_types")
 _QUESTIONS = PhraseIndex.compile([_TABLE])
@@ -160,8 +160,9 @@ def _holds(expected: ExpectedAnswer, sentence: str, words: Sequence[str], units:
         return True
     if kind in _NAMED and any(stem(name) not in expected.asked for name in _CAPITAL.findall(sentence)):
         return True
-    signs = [start for start, _ in _SIGNS.find(words).get(_SIGN_OF.get(kind, kind), ())]
+    found = _SIGNS.find(words)
+    signs = [start for start, _ in found.get(_SIGN_OF.get(kind, kind), ())]
     places = [place for place, unit in enumerate(units) if expected.head and unit == expected.head]
-    if kind is AnswerType.COUNT and places:
-        return any(0 < abs(place - sign) <= NEAR + 1 for place in places for sign in signs)
+    if kind is AnswerType.COUNT and places and "total" not in found:
+        return any(0 < place - sign <= NEAR for place in places for sign in signs)
     return bool(signs)

@@ -62,6 +62,17 @@ FIXED = (
     ),
 )
 """Fixed texts of refusals, and the replies to a crisis and an emergency of a corpus without word lists."""
+NOT_SAID = (
+    N_("No passage found here gives an amount of money for “%(words)s”."),
+    N_("No passage found here says how many “%(words)s”."),
+    N_("No passage found here says when: “%(words)s”."),
+    N_("No passage found here says how long: “%(words)s”."),
+    N_("No passage found here says who: “%(words)s”."),
+    N_("No passage found here says where: “%(words)s”."),
+    N_("No passage found here gives a figure for “%(words)s”."),
+    N_("No passage found here says which “%(words)s”."),
+)
+"""What a refusal names as missing, by the type of answer expected."""
 GROUPS = {**PEOPLE, "the long term": N_("the long term")}
 """Population names and time frames in messages about what an answer leaves open."""
 
@@ -182,6 +193,13 @@ def _missing(match: Match[str]) -> str:
 
 
 Translator = Callable[[Match[str]], str]
+
+
+def _absent_answer(text: str) -> tuple[re.Pattern[str], Translator]:
+    pattern = "(.+?)".join(map(re.escape, text.split("%(words)s")))
+    return re.compile(pattern), lambda match: gettext(text) % {"words": match[1]}
+
+
 PATTERNS: tuple[tuple[re.Pattern[str], Translator], ...] = (
     (re.compile("No study was found that joins (“.*”) with the rest of the question\\."), _not_joined),
     (re.compile("None of the nearest passages mentions (“.*”)\\."), _not_mentioned),
@@ -202,4 +220,5 @@ PATTERNS: tuple[tuple[re.Pattern[str], Translator], ...] = (
         _unread,
     ),
     (re.compile(r"Nothing quoted here is about (.+?); the answer is about the rest of the question\."), _missing),
+    *map(_absent_answer, NOT_SAID),
 )

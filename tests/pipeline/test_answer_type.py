@@ -1,0 +1,97 @@
+"""The type of answer that a question expects, and the sentences that hold one."""
+
+from datetime import date
+
+import pytest
+
+from corpus_app.records import Concept
+from qa_app.pipeline.answer_type import AnswerType, ExpectedAnswer, binding, read_expected
+from qa_app.pipeline.query import Query
+from qa_app.pipeline.records import Answered, Mode, Question, Refused
+from qa_app.pipeline.writer import ExtractiveWriter
+from tests.pipeline.fake_corpus import FakeCorpus, eager_engine
+from tests.pipeline.test_parse import examples
+from tests.pipeline.values import make_concept, make_passage, make_query
+
+HALL = "The hall was opened in 1931 by the painter Ada Lund and seats 420 guests on Sundays."
+
+
+def read(question: str, *concepts: Concept) -> ExpectedAnswer | None:
+    query: Query = make_query(question, concepts=concepts)
+    return read_expected(query, dict.fromkeys(query.terms, 1.0))
+
+
+def test_types_catch_their_examples_and_miss_the_others() -> None:
+    assert {name for name, _, _ in examples("answer_types")} == set(AnswerType)
+    for name, caught, missed in examples("answer_types"):
+        found, other = read(caught), read(missed)
+        assert (found and found.type, other and other.type) == (name, None), name
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "I sleep badly. How many hours does a cat sleep?",
+        "Explain how they decide which ships sail",
+        "when the hall was opened",
+    ],
+)
+def test_a_part_of_a_longer_question_has_no_type(question: str) -> None:
+    assert read(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "is_held"),
+    [
+        ("How many guests does the hall seat?", HALL, True),
+        ("How many dancers does the hall seat?", HALL, False),
+        ("How many guests does the hall seat?", "In the hall, guests seat themselves, and 12 leave.", False),
+        ("How many people visit the hall?", "About 90 visit the hall.", True),
+        ("How many grams of flour are in a loaf?", "A loaf has 500 g of flour.", True),
+        ("When was the hall opened?", HALL, True),
+        ("When will the hall be repainted?", HALL, False),
+        ("Who opened the hall?", HALL, True),
+        ("Who sold the hall?", HALL, False),
+        ("Where is the hall kept open?", "The hall is kept open near Lund.", True),
+        ("How long does the tour take?", "The tour of the hall takes half a day.", True),
+        ("How long does the tour take?", "The tour takes visitors past the stage.", False),
+        ("How much does a tour cost?", "A tour is €12.", True),
+        ("How much does a tour cost?", "A tour costs a fifth of a concert.", False),
+        ("What is the height of the stage?", "The height of the stage is 1.2 metres.", True),
+        ("Which metals does the mill recycle?", "The mill recycles paper and glass.", False),
+    ],
+)
+def test_a_sentence_holds_an_answer_of_the_type_for_what_is_asked(question: str, sentence: str, is_held: bool) -> None:
+    expected = read(question)
+
+    assert expected is not None
+    assert bool(binding(expected, sentence, "")) is is_held
+
+
+def test_a_concept_may_go_by_any_of_its_names() -> None:
+    expected = read("How many lorries does the mill own?", make_concept("truck", aliases=("lorry", "lorries")))
+
+    assert expected is not None
+    assert binding(expected, "The mill owns nine trucks.", "")
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("How many guests does the hall seat?", "420 guests"),
+        ("How many dancers does the hall seat?", "how many “dancers”"),
+    ],
+)
+def test_an_answer_quotes_what_is_asked_for_or_says_that_it_is_missing(question: str, words: str) -> None:
+    others = ("Music in the hall begins at noon for all who come.", "The hall keeps its old organ in good repair.")
+    ending = eager_engine().answer(
+        Question(question, question, Mode.BEGINNER), corpus=FakeCorpus([make_passage(t) for t in (*others, f"Since then nothing changed. {HALL}")]),
+        writers=(ExtractiveWriter(),), today=date(2026, 1, 2),
+    )  # fmt: skip
+
+    assert isinstance(ending, Answered | Refused)
+    told = (
+        ending.message if isinstance(ending, Refused) else " ".join(s.text for s in (*ending.summary, *ending.answer))
+    )
+    assert words in (told or "")
+    assert isinstance(ending, Refused) is ("dancers" in question)
