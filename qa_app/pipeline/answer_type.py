@@ -1,6 +1,6 @@
 """Read which type of answer a question expects, and how well a sentence holds one for what is asked about.
 
-Answer type and question focus as in question answering (Li and Roth 2002, COLING; Moldovan et al. 2000, ACL).
+Answer type detection as in question answering (Li and Roth 2002, COLING; Moldovan et al. 2000, ACL).
 """
 
 import re

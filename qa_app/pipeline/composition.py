@@ -73,7 +73,9 @@ def compose(
     """
     budget = budget_of(policy, mode)
     place = {study_id: n for n, study_id in enumerate(ranked)}
-    options = [q for passage in passages if passage.study.study_id in place for q in cut(passage)]
+    options = [
+        q for p in passages if p.study.study_id in place for q in cut(p, context.sentences_with_answer(p.passage_id))
+    ]
     ordinary = [q for q in options if not q.is_plain]
     plain = _readable([q for q in options if q.is_plain], mode)
     leader = next((study for study in ranked if any(q.study_id == study for q in (*plain, *ordinary))), None)

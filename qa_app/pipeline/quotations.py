@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,14 +60,16 @@ class Quotation:
         return float(np.dot(np.asarray(own, np.float32), np.asarray(vector, np.float32)))
 
 
-def cut(passage: Passage) -> Iterator[Quotation]:
+def cut(passage: Passage, named: Container[int] = ()) -> Iterator[Quotation]:
     """Yield the quotation around each sentence of a passage, each run once.
 
     Runs over `LONGEST` sentences are left out, and those with a sentence that instructs a machine.
+    `named` holds the indices of sentences that name what is asked about: "the" at their start needs no antecedent.
     """
     texts = [passage.text[s.start : s.end] for s in passage.sentences]
     ties = [_CONNECTIVES.find(words_of(text)[:OPENING]) for text in texts]
-    refers = [_opens(tie, "refers_back") or _opens(tie, "qualifies") for tie in ties]
+    back = [_opens(tie, "refers_back") or _opens(tie, "qualifies") for tie in ties]
+    refers = [back[n] or (_opens(tie, "definite") and n not in named) for n, tie in enumerate(ties)]
     qualifies = [_opens(tie, "qualifies") for tie in ties]
     orders = [gives_orders(text) for text in texts]
     seen: set[tuple[int, int]] = set()

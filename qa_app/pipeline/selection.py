@@ -52,6 +52,10 @@ class SelectionContext:
     bindings: Mapping[tuple[int, int], float] = field(default_factory=dict)
     """How well a sentence with an answer of the expected type names what is asked about, by passage and index."""
 
+    def sentences_with_answer(self, passage_id: int) -> frozenset[int]:
+        """Return the indices of the passage's sentences that hold an answer of the expected type."""
+        return frozenset(n for pk, n in self.bindings if pk == passage_id)
+
 
 @dataclass
 class _Chosen:

@@ -58,7 +58,7 @@ def leaks(answer: Ending, corpus: FakeCorpus) -> Iterator[str]:
     if not answer.summary or not answer.answer:
         yield "an answer without a part of it"
     studies = {citation.index: citation.study.study_id for citation in answer.citations}
-    used = [index for sentence in (*answer.summary, *answer.answer) for index in sentence.citations]
+    used = [n for cited in (answer.headline, *answer.summary, *answer.answer) for n in cited.citations]
     if sorted(set(used)) != sorted(studies) or sorted(studies) != list(range(1, len(studies) + 1)):
         yield "a citation without its study, or the other way round"
     for sentence in (*answer.summary, *answer.answer):
