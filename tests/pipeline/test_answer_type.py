@@ -83,7 +83,7 @@ def test_a_concept_may_go_by_any_of_its_names() -> None:
     ],
 )
 def test_an_answer_quotes_what_is_asked_for_or_says_that_it_is_missing(question: str, words: str) -> None:
-    others = ("Music in the hall begins at noon for all who come.", "The hall keeps its old organ in good repair.")
+    others = ("Music in the hall begins at noon for all who come.", "Visitors praise the old organ of the hall.")
     ending = eager_engine().answer(
         Question(question, question, Mode.BEGINNER), corpus=FakeCorpus([make_passage(t) for t in (*others, HALL)]),
         writers=(ExtractiveWriter(),), today=date(2026, 1, 2),
