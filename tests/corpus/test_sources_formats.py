@@ -320,6 +320,7 @@ def row(**cells: str) -> str:
             Design.OTHER, True, ("Covidence: excluded", "Covidence: Wrong dose", "Covidence: a", "Covidence: b"),
         ),
         (row(**{"Manual Tags": "milk", "Automatic Tags": "Humans", "Extra": ""}), Design.OTHER, True, ("Zotero: milk",)),
+        (row(**{"Manual Tags": "milk", "Automatic Tags": "", "Extra": ""}), Design.OTHER, True, ("Zotero: milk",)),
         (
             '[{"key": "A", "data": {"itemType": "thesis", "title": "Milk", "tags": [{"tag": "x"}, {"tag": "y", "type": 1}],'
             ' "collectionNames": ["C"]}}, {"key": "B", "data": {"itemType": "attachment", "title": "PDF"}}]',
