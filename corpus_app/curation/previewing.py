@@ -14,6 +14,7 @@ from corpus_app.appraisal import RiskOfBias
 from corpus_app.curation import effects, importing
 from corpus_app.curation.history import as_text
 from corpus_app.models import ImportItem, ImportJob, Study
+from corpus_app.records import Status
 from corpus_app.sources import Known, Problem, serialization, sheets
 from corpus_app.sources.values import safe_cell
 
@@ -61,6 +62,8 @@ class PreviewLine:
     offers: tuple[FieldOffer, ...]
     new_content: NewContent | None
     problems: tuple[Problem, ...]
+    is_published: bool = False
+    """Whether readers see the study now, so that the import changes it only where it publishes."""
 
     @property
     def can_be_chosen(self) -> bool:
@@ -98,6 +101,7 @@ def lines(
             offers,
             _new_content(item, study) if with_differences else None,
             tuple(by_line.get(item.line or -1, ())),
+            is_published=study is not None and study.status == Status.PUBLISHED,
         )
 
 

@@ -70,9 +70,11 @@ class TextFilter(admin.SimpleListFilter):
     title, parameter_name = "text", "text"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("open", "Blocks publishing")]
+        return [("open", "Blocks publishing"), ("none", "No passages")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "none":
+            return queryset.filter(passages=None)
         if self.value() != "open":
             return queryset
         return queryset.filter(pk__in=gate.known_blocked().order_by().values("study"))
@@ -122,9 +124,10 @@ def remember_filter(request: HttpRequest) -> str:
     return shown
 
 
-def list_address(request: HttpRequest) -> str:
-    """Return the address of the list that the curator filtered last, or of their queue."""
-    return f"{reverse('admin:corpus_app_study_changelist')}?{request.session.get(SESSION_KEY) or MY_QUEUE}"
+def list_address(request: HttpRequest, *, unfiltered: str = MY_QUEUE) -> str:
+    """Return the address of the list as the curator filtered it last, else with the filter `unfiltered`."""
+    query = request.session.get(SESSION_KEY) or unfiltered
+    return reverse("admin:corpus_app_study_changelist") + (f"?{query}" if query else "")
 
 
 def next_study(model_admin: admin.ModelAdmin[Study], request: HttpRequest, object_id: str) -> HttpResponse:

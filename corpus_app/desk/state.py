@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from corpus_app import curation, hooks
-from corpus_app.desk import bulk
+from corpus_app.desk import bulk, queue
 from corpus_app.desk.base import curator
 from corpus_app.models import Study
 from corpus_app.records import Notice, Status
@@ -176,7 +176,7 @@ def confirm_or_apply(
         if change in HIDING_CHANGES and affected
         else None,
         "form": form,
-        "back": _address_of(studies),
+        "back": _address_of(request, studies),
     }
     return TemplateResponse(request, "admin/corpus_app/study/change_state.html", context)
 
@@ -209,7 +209,7 @@ def _find_reason_left_out(change: StateChange, study: Study, by: User) -> str | 
     if change is SEND_BACK and study.status != Status.IN_REVIEW:
         return "is not in review."
     if change is WITHDRAW and study.status != Status.PUBLISHED:
-        return "is not published."
+        return "is not published, so readers do not see it: delete what does not belong here."
     return None
 
 
@@ -238,14 +238,14 @@ def _apply(
     messages.success(request, f"{_DONE[change.verb]}: {', '.join(done) or 'nothing, it was so already'}.")
     if change in HIDING_CHANGES and done and form.cleaned_data.get("notice") != Notice.NONE.value:
         show_impacts(request, done)
-    return HttpResponseRedirect(_address_of(affected))
+    return HttpResponseRedirect(_address_of(request, affected))
 
 
-def _address_of(studies: Sequence[Study]) -> str:
-    """Return the page of the only study, else the list."""
+def _address_of(request: HttpRequest, studies: Sequence[Study]) -> str:
+    """Return the page of the only study, else the list as it was filtered last."""
     if len(studies) == 1:
         return reverse("admin:corpus_app_study_change", args=[studies[0].pk])
-    return reverse("admin:corpus_app_study_changelist")
+    return queue.list_address(request, unfiltered="")
 
 
 def show_impacts(request: HttpRequest, studies: Sequence[str]) -> None:

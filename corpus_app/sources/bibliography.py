@@ -87,6 +87,16 @@ def encoding_note(source: Source, encoding: Encoding) -> Iterator[Problem]:
         yield Problem(source.name, None, "", encoding.note, Weight.REPORTED)
 
 
+def unread_note(file: str, keywords: int, notes: int) -> Iterator[Problem]:
+    """Yield how many records of a file have keywords and notes, which become neither labels nor text."""
+    if keywords or notes:
+        reason = (
+            f"keywords of {keywords:,} and notes of {notes:,} records were left unread, but for what screening tools "
+            "write there. Zotero's CSV brings its tags as labels."
+        )
+        yield Problem(file, None, "", reason, Weight.REPORTED)
+
+
 def items_of(record: Record, intake: Intake) -> Iterator[Item]:
     """Yield the draft or the notices of a record, then its problems in the order of the fields."""
     item: Item | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from corpus_app.sources.abstracts import split_abstract
-from corpus_app.sources.bibliography import Intake, Item, Record, encoding_note, items_of
+from corpus_app.sources.bibliography import Intake, Item, Record, encoding_note, items_of, unread_note
 from corpus_app.sources.decisions import note_labels
 from corpus_app.sources.drafts import Problem, Weight
 from corpus_app.sources.files import Refused
@@ -66,6 +66,9 @@ def items(source: Source, intake: Intake) -> Iterator[Item]:
             yield Problem(source.name, entry.line, "", reason, Weight.REPORTED)
         else:
             yield from items_of(_record(entry, entries, source.name), intake)
+    fields = [entry.fields.keys() for entry in found if isinstance(entry, Entry)]
+    keywords, notes = sum("keywords" in names for names in fields), sum("annote" in names for names in fields)
+    yield from unread_note(source.name, keywords, notes)
 
 
 def read_entries(text: str, file: str) -> Iterator[Entry | Problem]:

@@ -88,7 +88,11 @@ def detect(source: Source) -> Reader:
     if (root := _xml_root(head)) is not None:
         if root in _ROOTS:
             return _ROOTS[root]
-        raise Refused(f"is XML of a kind that is not known (<{root[:40]}>); known are JATS, PubMed and EndNote.", 1)
+        raise Refused(
+            f"is XML of a kind that is not known (<{root[:40]}>); known are JATS, PubMed and EndNote. "
+            "From a reference manager, export as RIS, BibTeX or CSV.",
+            1,
+        )
     encoding = encoding_of(source)
     text = (
         head[: len(head) // 4 * 4]

@@ -307,7 +307,7 @@ def _number(words: str) -> str:
 
 # --- Any record -------------------------------------------------------------------------------------------------------
 
-_FORMULA = re.compile(r"\$[^$\n]{1,300}\$|\\\([^\n]{1,300}?\\\)|\\[A-Za-z]{2,}\*?(?:\{[^{}\n]{0,100}\})*")
+_FORMULA = re.compile(r"\$[^$\n]{1,300}\$|\\\([^\n]{1,300}?\\\)|\\[A-Za-z]{2,}\*?(?:\{[^{}\n]{0,100}\})*|\\[&%#$_]")
 _UNKNOWN = re.compile(rf"\\[A-Za-z]{{2,}}|</?[a-zA-Z][\w:.-]*{_ATTRIBUTES}\s*/?>|&[a-zA-Z][a-zA-Z0-9]{{1,31}};")
 
 
@@ -318,9 +318,9 @@ def decode(text: str) -> str:
 
 
 def _formula(match: re.Match[str]) -> str:
-    """Decode what is surely LaTeX: a command, or a formula with a command, a power or an index; a price is neither."""
+    """Decode what is surely LaTeX: a command, an escaped sign, or a formula with a power or an index; no price."""
     written = match[0]
-    return decode_latex(written) if re.search(r"\\[A-Za-z]|\\\(|[\^_]", written) else written
+    return decode_latex(written) if re.search(r"\\[A-Za-z&%#$_]|\\\(|[\^_]", written) else written
 
 
 def unknown_marks(text: str) -> tuple[str, ...]:

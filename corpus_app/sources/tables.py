@@ -177,7 +177,8 @@ def _cells(
                 file, line, "", f"has {len(row)} cells; the first line names {len(names)}. Is a quote missing?"
             )
             continue
-        yield line, {name: cell for name, cell in zip(names, row, strict=False) if name and cell.strip()}
+        cells = zip(names, row, strict=False)
+        yield line, {name: cell for name, cell in cells if name and (cell.strip() or _column(name) == "zotero")}
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------

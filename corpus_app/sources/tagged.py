@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from common.dois import find_doi
 from corpus_app.records import Notice
 from corpus_app.sources.abstracts import split_abstract
-from corpus_app.sources.bibliography import UNREVIEWED, Intake, Item, Record, encoding_note, items_of
+from corpus_app.sources.bibliography import UNREVIEWED, Intake, Item, Record, encoding_note, items_of, unread_note
 from corpus_app.sources.decisions import note_labels
 from corpus_app.sources.drafts import Problem, Weight
 from corpus_app.sources.intake import Encoding, Source, encoding_of, lines_of
@@ -91,13 +91,15 @@ def _items(
     """Yield the items and problems of each record; for a file without records, a problem that shows an example."""
     encoding = encoding_of(source)
     yield from encoding_note(source, encoding)
-    is_empty = True
+    is_empty, keywords, notes = True, 0, 0
     for found in records(source, encoding):
         if isinstance(found, Problem):
             yield found
             continue
         is_empty = False
+        keywords, notes = keywords + ("KW" in found.values), notes + ("N1" in found.values)
         yield from items_of(from_record(found, source.name), intake)
+    yield from unread_note(source.name, keywords, notes)
     if is_empty:
         yield Problem(source.name, None, "", f"holds no record that can be imported. {form}")
 

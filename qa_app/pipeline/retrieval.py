@@ -22,6 +22,8 @@ from qa_app.pipeline.relevance import Features, Vocabulary
 Scores = NDArray[np.float64]
 MOST_NEIGHBOURS = 12
 """Most neighbours of a concept whose links are followed; one with more is too general."""
+SCALED_THRESHOLD = 1 / 3
+"""A wrong refusal weighs two wrong answers here, since the expected type of answer is looked for afterwards."""
 BARE = "_bare"
 """The end of the names of models for studies without curated texts."""
 MOST_LINKED = 4
@@ -165,7 +167,7 @@ def rank_studies(
 ) -> Retrieved:
     """Rank the candidate studies and estimate whether they answer.
 
-    The scaling of the corpus applies to studies without curated texts; its estimate is then compared with one half.
+    The scaling of the corpus applies to studies without curated texts; its estimate then has a threshold of its own.
     """
     vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
     features = relevance.read_features(query, scores, facts.studies, vocabulary)
@@ -176,7 +178,7 @@ def rank_studies(
     model = models.answerability[name]
     is_scaled = facts.scaling is not None and name.endswith(BARE)
     scaling = facts.scaling if facts.scaling is not None and is_scaled else Scaling()
-    threshold = 0.5 if is_scaled or model.threshold is None else model.threshold
+    threshold = SCALED_THRESHOLD if is_scaled else 0.5 if model.threshold is None else model.threshold
     return Retrieved(
         vector=vector,
         found=found,

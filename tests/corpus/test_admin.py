@@ -115,7 +115,7 @@ def test_studies_are_found_by_words_and_filters(client: Client, curator: User) -
     )  # fmt: skip
     make_study(
         study_id="C2", doi="10.1000/c2", status="draft", collection=make_collection("nutrition"), design="thesis",
-        labels=["to check"],
+        labels=["to check"], texts=(),
     )  # fmt: skip
 
     for field, value, found in (
@@ -123,6 +123,7 @@ def test_studies_are_found_by_words_and_filters(client: Client, curator: User) -
         ("notice__exact", "corrected", "C1"), ("collection__slug__exact", "nutrition", "C2"),
         ("design__exact", "thesis", "C2"), ("year", "1999", "C1"), ("queue", "me", "C1"), ("queue", "nobody", "C2"),
         ("label", "to check", "C2"),
+        ("text", "none", "C2"),
     ):  # fmt: skip
         rows = client.get(address("study_changelist"), {field: value}).context["cl"].result_list
         assert [study.study_id for study in rows] == [found], field
@@ -141,6 +142,8 @@ def test_a_queue_leads_from_study_to_study_and_a_filter_is_kept(client: Client, 
     assert next_of(second) == f"{lists}?queue=mine"
     client.get(lists, {"queue": "nobody", "p": "1"})
     assert next_of(first) == address("study_change", third.pk), "the list that was filtered last"
+    published = client.post(address("study_state", "publish"), {"ids": f"{first.pk},{second.pk}", "reason": ""})
+    assert published.headers["Location"] == f"{lists}?queue=nobody"
     client.get(lists, {"year": "x", "q": "%00"})
     assert next_of(first).startswith(lists)
 

@@ -163,6 +163,9 @@ def test_a_full_text_joins_its_reference_field_by_field(client: Client, curator:
     assert (item.effect, item.chosen, item.other_key) == ("joins", True, "HERE")
     assert "1 passage added" in page
     assert 'aria-label="Take year of the file for HERE"' in page
+    for status, is_told in (("published", True), ("draft", False)):
+        Study.objects.filter(pk=there.pk).update(status=status)
+        assert ("changed only with “Publish them”" in text_of(client.get(address))) is is_told
 
     ticked = {"among": item.pk, "items": item.pk, "take": [f"{item.pk}:year", f"{item.pk}:status", "x"]}
     client.post(address, {"verb": "confirm", "collection": "training", **ticked})

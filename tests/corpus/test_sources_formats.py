@@ -284,6 +284,7 @@ def row(**cells: str) -> str:
         Design.OTHER, True, ("Covidence: excluded", "Covidence: Wrong dose", "Covidence: a", "Covidence: b"),
     ),
     (row(**{"Manual Tags": "milk", "Automatic Tags": "Humans", "Extra": ""}), Design.OTHER, True, ("Zotero: milk",)),
+    (row(**{"Manual Tags": "milk", "Automatic Tags": "", "Extra": ""}), Design.OTHER, True, ("Zotero: milk",)),
     (
         '[{"key": "A", "data": {"itemType": "thesis", "title": "Milk", "tags": [{"tag": "x"}, {"tag": "y", "type": 1}],'
         ' "collectionNames": ["C"]}}, {"key": "B", "data": {"itemType": "attachment", "title": "PDF"}}]',
@@ -294,6 +295,17 @@ def test_types_and_decisions_are_read(text: str, design: Design, is_reviewed: bo
     (draft,) = read(text).studies
 
     assert (draft.design, draft.peer_reviewed, draft.labels) == (design, is_reviewed, labels)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TY  - JOUR\nTI  - Milk\nKW  - a\nKW  - b\nN1  - c\nER  -\n",
+        "@article{a, title={Milk}, keywords={a}, annote={c}}",
+    ],
+)
+def test_keywords_and_notes_that_are_left_unread_are_told(text: str) -> None:
+    assert any("keywords of 1 and notes of 1 records" in problem.reason for problem in read(text).problems)
 
 
 def test_csv_of_passages_is_grouped_by_study() -> None:

@@ -28,6 +28,7 @@ LATEX = [
     ("{" * 500 + "deep", "deep"),
 ]
 MARKED = [
+    (r"Creatine \& 10\% of \$5", "Creatine & 10% of $5"),
     ("10<sup>9</sup> kg<sup>-1</sup> CO<inf>2</inf> 5<sup>th</sup> x<sup>a</sup>", "10⁹ kg⁻¹ CO₂ 5th x^a"),
     ("p &amp;lt; 0.05, &#8722;4, r<sup>2</sup>", "p < 0.05, −4, r²"),
     ("p<0.05 and >10%; a<b and c>d", "p<0.05 and >10%; a<b and c>d"),
