@@ -58,6 +58,8 @@ class Retrieved:
     threshold: float
     lead: float
     """Chance that the leading study answers."""
+    is_scaled: bool
+    """Whether both chances were scaled to a corpus without labels."""
     idf: Mapping[str, float]
     """Inverse document frequency by stem of the question's content words."""
     linked: tuple[Concept, ...] = ()
@@ -74,6 +76,11 @@ class Retrieved:
     def is_answerable(self) -> bool:
         """Tell whether the corpus is likely enough to answer."""
         return self.answerable >= self.threshold
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Tell whether the lead is rather wrong than right, by an estimate that was scaled to this corpus."""
+        return self.is_scaled and self.lead < 0.5
 
     @property
     def by_id(self) -> Mapping[str, StudyScores]:
@@ -189,6 +196,7 @@ def rank_studies(
         answerable=scaling.answerable(answerability.estimate(signals, model)) if ranked else 0.0,
         threshold=threshold,
         lead=scaling.lead(answerability.estimate(signals, models.lead[name])) if ranked else 0.0,
+        is_scaled=is_scaled,
         idf={term: vocabulary.idf.get(term, 0.0) for term in query.terms if term in vocabulary.idf},
     )
 

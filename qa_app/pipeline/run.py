@@ -75,7 +75,7 @@ class Engine:
                 return refusal(retrieved, corpus)
             with clock("rerank" if reranker else "rank"):
                 gathered = evidence.gather(question, query, facts, retrieved, corpus, self.policy, reranker)
-            if gathered is None:
+            if gathered is None or (gathered.missing and retrieved.is_doubtful):
                 return ending.insufficient(retrieved, corpus)
             if gathered.absent is not None:
                 return ending.insufficient(retrieved, corpus, gathered.absent)

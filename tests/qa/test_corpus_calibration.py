@@ -6,6 +6,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from corpus_app import curation, search
+from qa_app.answers import asking
 from qa_app.answers.corpus import SearchedCorpus
 from qa_app.evaluation import corpus_calibration, made_questions
 from qa_app.evaluation.corpus_calibration import auroc, fit
@@ -44,7 +45,8 @@ def test_where_nothing_can_be_told_the_slope_falls_and_stays_positive() -> None:
 def garden(db: None, encoder: WordHashEncoder) -> None:
     for number, subject in enumerate(SUBJECTS):
         texts = tuple(
-            f"The {task} of {subject} takes {number} days in plot {subject[::-1]} of a garden." for task in TASKS
+            f"{task.capitalize()} of {subject} takes {number} days in plot {subject[::-1]} of a garden."
+            for task in TASKS
         )
         study = make_study(
             study_id=f"G{number:02}",
@@ -92,6 +94,16 @@ def test_a_calibrated_corpus_says_so_and_is_calibrated_anew_once_it_has_changed(
     curation.withdraw(["G00", "G01"], by=None, by_name="tests", reason="They are old.")
     calibrate_corpus()
     assert CorpusCalibration.objects.count() == 2
+
+
+@pytest.mark.parametrize(("lead_offset", "outcome"), [(9.0, "partial"), (-9.0, "insufficient_evidence")])
+def test_a_part_is_answered_only_where_the_lead_is_likely(garden: None, lead_offset: float, outcome: str) -> None:
+    figures = {"slope": 1.0, "offset": 9.0, "lead_slope": 1.0, "lead_offset": lead_offset}
+    CorpusCalibration.objects.create(
+        corpus_version=1, passages=45, models_version="test", questions=99, auroc=0.9, figures=figures
+    )
+
+    assert asking.ask(question="Is watering of kale in plot elak good against wireworms?")["outcome"] == outcome
 
 
 def test_a_corpus_of_few_texts_is_left_as_it_is(db: None, encoder: WordHashEncoder) -> None:
