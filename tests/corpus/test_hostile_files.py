@@ -12,20 +12,11 @@ from hypothesis import strategies as st
 
 from corpus_app import sources
 from corpus_app.sources import ReadResult, Weight
-from tests.corpus.test_sources_formats import (
-    BIBTEX,
-    ENDNOTE,
-    INTAKE,
-    JATS,
-    NBIB,
-    PUBMED,
-    RIS,
-    SHARED,
-    needs_samples,
-    read,
-    told,
-)
+from tests.corpus.test_sources_formats import INTAKE, SHARED, needs_samples, read, sample, told
 
+RIS, NBIB, BIBTEX, PUBMED, ENDNOTE, JATS = map(sample, (
+    "references.ris", "pubmed.nbib", "references.bib", "pubmed.xml", "endnote.xml", "article.xml"
+))  # fmt: skip
 BOMB = '<!DOCTYPE a [<!ENTITY x "xx"><!ENTITY y "&x;&x;">]><article>&y;</article>'
 
 
