@@ -979,7 +979,7 @@ class BulkEdit(Job):
         if status := self.changes.get("status"):
             return f"{actions.label(status)}: {studies}"
         fields = ", ".join(field.replace("_", " ") for field in sorted(self.changes))
-        return f"{fields.capitalize()} of {studies} changed" if fields else f"{studies} chosen"
+        return f"{fields.capitalize()}: {studies}" if fields else f"{studies} chosen"
 
 
 class BulkEditItem(models.Model):

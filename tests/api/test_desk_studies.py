@@ -289,7 +289,7 @@ def test_the_whole_way_from_the_preview_to_the_undo(key: str, woken: list[str]) 
     wanted: dict[str, Any] = {"studies": [*ids, "gone"], "changes": {"labels": {"add": ["x"]}, "peer_reviewed": False}}
 
     made = post(EDITS, wanted, key)
-    assert (made.status_code, body(made)["title"]) == (201, "Labels, peer reviewed of 3 studies changed"), made.content
+    assert (made.status_code, body(made)["title"]) == (201, "Labels, peer reviewed: 3 studies"), made.content
     path = made["Location"]
     first, _, gone = body(get(f"{path}/items", key))["items"]
     assert {"field": "labels", "before": "", "after": "x"} in first["differences"]

@@ -212,7 +212,7 @@ def test_the_desk_leads_from_the_list_to_the_undo(client: Client, by: Any) -> No
     edit = BulkEdit.objects.get()
     listed = client.get(events)
     assert listed.context["cl"].result_count == 1
-    assert "Concepts, labels of 12 studies changed" in listed.content.decode()
+    assert "Concepts, labels: 12 studies" in listed.content.decode()
     assert client.get(f"{events}?bulk_edit__id__exact={edit.pk}").context["cl"].result_count == 25
     assert f"{edit}" in client.get(reverse("admin:corpus_app_study_history", args=[studies[0].pk])).content.decode()
     assert client.get(f"{studies_at}?bulk={edit.pk}").context["cl"].result_count == 12
