@@ -638,3 +638,8 @@ class CorpusCalibration(models.Model):
 
     def __str__(self) -> str:
         return f"version {self.corpus_version}, {self.questions} questions"
+
+    @classmethod
+    def newest(cls) -> CorpusCalibration | None:
+        """Return the row in force; None where there is none."""
+        return cls.objects.order_by("-pk").first()

@@ -73,7 +73,7 @@ class PassageForm(QuestionsForm):
         return cleaned
 
 
-def _beside(passage: Passage) -> dict[str, Any]:
+def _source_context(passage: Passage) -> dict[str, Any]:
     """Return the template context of the source beside a passage, and of its neighbours."""
     others = passage.study.passages.order_by("position").values_list("pk", flat=True)
     return {
@@ -159,7 +159,7 @@ class PassageAdmin(HistoryMixin):
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         if passage := context.get("original"):
             context["impacts"] = hooks.impacts([passage.study.study_id], [passage.pk])
-            context |= _beside(passage)
+            context |= _source_context(passage)
             context |= text_quality.context(request, [passage], back="passage")
         return super().render_change_form(request, context, *args, **options)
 

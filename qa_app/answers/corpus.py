@@ -83,7 +83,7 @@ class SearchedCorpus:
 
 def current_scaling() -> Scaling | None:
     """Return the newest calibration of the estimates to this corpus; None where there is none."""
-    newest = CorpusCalibration.objects.order_by("-pk").first()
+    newest = CorpusCalibration.newest()
     return Scaling(**newest.figures) if newest else None
 
 
@@ -92,7 +92,7 @@ def describe_calibration() -> dict[str, Any] | None:
 
     `tells` is false where the estimates hardly tell made questions with and without their source apart.
     """
-    newest = CorpusCalibration.objects.order_by("-pk").first()
+    newest = CorpusCalibration.newest()
     if newest is None:
         return None
     return {

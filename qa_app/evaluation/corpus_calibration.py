@@ -119,7 +119,7 @@ def auroc(yes: NDArray[np.float64], no: NDArray[np.float64]) -> float:
 
 def is_due() -> bool:
     """Return whether the corpus or the models have changed since the last calibration, enough to matter."""
-    last = CorpusCalibration.objects.order_by("-pk").first()
+    last = CorpusCalibration.newest()
     if last is None or last.models_version != engines.engine(answering.POLICY).models.version:
         return search.corpus_version() > 0
     passages = search.corpus_figures()["passages"]

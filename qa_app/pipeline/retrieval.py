@@ -183,9 +183,8 @@ def rank_studies(
     signals = answerability.signals(ranked, features, query)
     name = names[features.study_ids.index(ranked[0][0])] if ranked else "words"
     model = models.answerability[name]
-    is_scaled = facts.scaling is not None and name.endswith(BARE)
-    scaling = facts.scaling if facts.scaling is not None and is_scaled else Scaling()
-    threshold = SCALED_THRESHOLD if is_scaled else 0.5 if model.threshold is None else model.threshold
+    own = facts.scaling if name.endswith(BARE) else None
+    scaling, shipped = own or Scaling(), 0.5 if model.threshold is None else model.threshold
     return Retrieved(
         vector=vector,
         found=found,
@@ -194,9 +193,9 @@ def rank_studies(
         ranked=ranked,
         signals=signals,
         answerable=scaling.answerable(answerability.estimate(signals, model)) if ranked else 0.0,
-        threshold=threshold,
+        threshold=SCALED_THRESHOLD if own else shipped,
         lead=scaling.lead(answerability.estimate(signals, models.lead[name])) if ranked else 0.0,
-        is_scaled=is_scaled,
+        is_scaled=own is not None,
         idf={term: vocabulary.idf.get(term, 0.0) for term in query.terms if term in vocabulary.idf},
     )
 
