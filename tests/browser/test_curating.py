@@ -196,6 +196,7 @@ def test_drafts_are_handed_over_by_keys_alone(site: Site, people: None, page: Pa
         press(page, "s", goes_on=True)
         expect(page.locator("#id_asked_as")).to_have_value("Does foam rolling help rowers sleep?rp")
         press(page, "r", goes_on=True)
+        expect(page.locator("input[type=submit]:focus")).to_have_value("Hand over")  # focused once it is drawn
         page.keyboard.press("Enter")
         expect(page.locator(".messagelist .success")).to_contain_text("Handed over")
         press(page, "n", goes_on=True)
