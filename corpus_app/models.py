@@ -146,7 +146,7 @@ class Study(models.Model):
     doi = models.CharField("DOI", max_length=300, null=True, blank=True)
     pmid = models.CharField("PMID", max_length=20, null=True, blank=True)
     url = models.URLField("URL", max_length=1000, null=True, blank=True)
-    design = models.CharField(max_length=40, choices=choices(records.Design))
+    design = models.CharField(max_length=40)
     peer_reviewed = models.BooleanField(default=True)
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="studies")
 
@@ -238,7 +238,6 @@ class Study(models.Model):
             models.UniqueConstraint(fields=["pmid"], name="study_pmid_unique"),
             models.CheckConstraint(condition=one_of("status", records.Status), name="study_status_known"),
             models.CheckConstraint(condition=one_of("notice", records.Notice), name="study_notice_known"),
-            models.CheckConstraint(condition=one_of("design", records.Design), name="study_design_known"),
             models.CheckConstraint(
                 condition=one_of("training_status", records.TrainingStatus), name="study_training_known"
             ),

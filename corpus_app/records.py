@@ -106,6 +106,41 @@ class ConceptRole(StrEnum):
     NONE = "none"
 
 
+class SectionRole(StrEnum):
+    """What the text of a section is for."""
+
+    FINDING = "finding"
+    HOW = "how"
+    CONTEXT = "context"
+    CAVEAT = "caveat"
+    ADVICE = "advice"
+    DEFINITION = "definition"
+    EVENT = "event"
+
+
+SECTION_OF_ROLE: Mapping[SectionRole, Section] = {
+    SectionRole.FINDING: Section.RESULTS,
+    SectionRole.HOW: Section.METHODS,
+    SectionRole.CONTEXT: Section.BACKGROUND,
+    SectionRole.CAVEAT: Section.LIMITATIONS,
+    SectionRole.ADVICE: Section.PRACTICAL_APPLICATIONS,
+    SectionRole.DEFINITION: Section.ABSTRACT,
+    SectionRole.EVENT: Section.RESULTS,
+}
+"""The section of a paper whose part in an answer is the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKind:
+    """A kind of source that a corpus declares beside the designs of studies."""
+
+    label: str
+    """As it stands within a sentence: `web page`."""
+    plural: str
+    strength: CertaintyLevel | None = None
+    """The level at which a source of this kind starts as evidence; None where such sources are not graded."""
+
+
 class Status(StrEnum):
     DRAFT = "draft"
     IN_REVIEW = "in_review"
@@ -192,7 +227,8 @@ class Study:
     journal: str | None
     doi: str | None
     url: str | None
-    design: Design
+    design: str
+    """A value of `Design`, or the name of a kind of source that the corpus declares."""
     peer_reviewed: bool
     collection: str
     population: str
@@ -205,6 +241,8 @@ class Study:
     """Ids of its concepts, in the curator's order."""
     takeaway: str = ""
     """The study in one or two plain sentences; empty when no curator has written them."""
+    kind: SourceKind | None = None
+    """The declared kind of source; None where the design is one of `Design`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +257,7 @@ class Reference:
     doi: str | None
     pmid: str | None
     url: str | None
-    design: Design
+    design: str
     notice: Notice
     population: str = ""
     participants: int | None = None
@@ -261,6 +299,8 @@ class Passage:
     """The finding of a plain sentence; None for a takeaway and for other kinds."""
     source_heading: str = ""
     """The headings above it in the source, outermost first; empty where none are known."""
+    own_section: str = ""
+    """The section as the source names it; empty where it is a section of a paper."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
-from corpus_app.records import ConceptRole
+from corpus_app.records import SECTION_OF_ROLE, ConceptRole, Design, Section, SectionRole, SourceKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,14 @@ class Tip:
 
 
 @dataclass(frozen=True, slots=True)
+class Nouns:
+    """What the corpus holds, in English: `page` and `pages`."""
+
+    one: str
+    many: str
+
+
+@dataclass(frozen=True, slots=True)
 class SiteTexts:
     """The texts of a site in one language; an empty one is not shown."""
 
@@ -60,6 +68,8 @@ class SiteTexts:
     """What not to write in an opinion on an answer."""
     concept_kinds: Mapping[str, str] = field(default_factory=dict)
     """Labels of kinds of concepts, in a language other than that of the file."""
+    source_kinds: Mapping[str, str] = field(default_factory=dict)
+    """Labels of kinds of sources, in a language other than that of the file."""
 
 
 DEFAULT_TEXTS = SiteTexts(name="InForm")
@@ -71,9 +81,14 @@ class Site:
 
     texts: SiteTexts = DEFAULT_TEXTS
     translations: Mapping[str, SiteTexts] = field(default_factory=dict)
+    nouns: Nouns | None = None
+    """None: they are called studies."""
     examples: tuple[str, ...] = ()
     """Questions for the front page, in the language of the corpus."""
     concept_kinds: Mapping[str, ConceptKind] = field(default_factory=dict)
+    source_kinds: Mapping[str, SourceKind] = field(default_factory=dict)
+    section_roles: Mapping[str, SectionRole] = field(default_factory=dict)
+    """Roles of the corpus' own sections, by their names as they stand in the sources."""
 
     def texts_in(self, language: str) -> SiteTexts:
         """Return the texts in a language (`de`); what is not translated stays as it is."""
@@ -87,3 +102,21 @@ class Site:
         """Return the role of concepts of a kind; one that nobody declared is a thing."""
         declared = self.concept_kinds.get(kind)
         return declared.role if declared else DEFAULT_ROLES.get(kind, ConceptRole.THING)
+
+    def is_design(self, name: str) -> bool:
+        """Tell whether a study may be of this design or kind of source."""
+        return name in self.source_kinds or name in frozenset(Design)
+
+    @property
+    def designs(self) -> tuple[str, ...]:
+        """The kinds of source that a study may be of, the corpus' own first."""
+        return tuple(dict.fromkeys((*self.source_kinds, *(design.value for design in Design))))
+
+    def section_of(self, headings: str) -> Section | None:
+        """Return the section that one of the headings `Services > Prices` is declared as, the innermost first."""
+        if not self.section_roles:
+            return None
+        roles = {name.casefold(): role for name, role in self.section_roles.items()}
+        found = (roles.get(part.strip().casefold()) for part in reversed(headings.split(" > ")))
+        role = next(filter(None, found), None)
+        return SECTION_OF_ROLE[role] if role else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
@@ -16,7 +17,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
+from corpus_app import search
 from inform_site.api.middleware import is_of_api
+from inform_site.nouns import WithNouns
 
 
 def put_english_first() -> None:
@@ -25,6 +28,16 @@ def put_english_first() -> None:
     Its entries for British English still apply.
     """
     vars(trans_real.translation(settings.LANGUAGE_CODE))["_fallback"] = None
+
+
+def use_nouns() -> None:
+    """Name studies by the nouns of the site, if it has any, in the texts of the language in use."""
+    try:
+        nouns = search.site().nouns
+    except DatabaseError:
+        return
+    if nouns:
+        vars(trans_real)["_active"].value = WithNouns(trans_real.translation(translation.get_language()), nouns)
 
 
 class PageLanguage(LocaleMiddleware):
@@ -37,6 +50,7 @@ class PageLanguage(LocaleMiddleware):
             translation.activate(settings.LANGUAGE_CODE)
             return
         super().process_request(request)
+        use_nouns()
 
     def process_view(self, request: HttpRequest, view: object, arguments: object, options: object) -> None:
         """Recognise an API view outside the API's prefix, which is known only after URL resolution."""

@@ -61,7 +61,7 @@ class Study(Shape):
     journal = CharField(allow_null=True)
     doi = CharField(allow_null=True)
     url = serializers.SerializerMethodField(help_text="Where the study can be read; http or https.")
-    design = choice(records.Design)
+    design = CharField(help_text="The design of the study, or the kind of source as this corpus names it.")
     peer_reviewed = BooleanField()
     collection = CharField(help_text="Slug of its collection.")
     population = CharField(help_text="Who was studied, in words.")

@@ -11,11 +11,11 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db.models import Prefetch, prefetch_related_objects
 
-from corpus_app import models
+from corpus_app import models, search
 from corpus_app.curation import gate, rows, studies
 from corpus_app.curation.acts import CurationError, ReasonMissing, needs_reviewer, not_allowed
 from corpus_app.models import CorpusEvent, Passage, Study
-from corpus_app.records import LABEL_LETTERS, Design, Notice, Status
+from corpus_app.records import LABEL_LETTERS, Notice, Status
 
 LISTS = ("concepts", "labels")
 FIELDS = ("collection", "design", "peer_reviewed", "assignee", "notice", *LISTS)
@@ -130,9 +130,13 @@ def _check_concepts(value: Any) -> str:
     return f"There is no concept {unknown[0][:80]}." if unknown else ""
 
 
+def _check_design(value: Any) -> str:
+    return "" if search.site().is_design(str(value)) else f"There is no kind of source {str(value)[:80]}."
+
+
 _CHECKS: Mapping[str, Callable[[Any], str]] = {
     "collection": _check_collection,
-    "design": _check_choice(tuple(Design)),
+    "design": _check_design,
     "peer_reviewed": _check_truth,
     "assignee": _check_assignee,
     "notice": _check_choice(tuple(Notice)),

@@ -23,7 +23,6 @@ from corpus_app.curation.studies import EDITABLE
 from corpus_app.models import Concept, ConceptRelation, OutcomeCertainty, Study
 from corpus_app.records import (
     AgeGroup,
-    Design,
     Notice,
     PassageKind,
     Section,
@@ -150,7 +149,7 @@ def draft_of(study: Study) -> StudyDraft:
         "study_id": study.study_id,
         "authors": tuple(study.authors),
         "risk_of_bias": study.bias,
-        "design": Design(study.design),
+        "design": study.design,
         "collection": study.collection_id,
         "training_status": TrainingStatus(study.training_status),
         "age_group": AgeGroup(study.age_group),

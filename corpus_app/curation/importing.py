@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError, transaction
 from django.db.models.functions import Lower
 
+from corpus_app import search
 from corpus_app.appraisal import bias_to_json
 from corpus_app.curation import gate, rows
 from corpus_app.curation.acts import Act, BrokenText, act, wake_indexing
@@ -46,6 +47,7 @@ from corpus_app.sources import (
     Vocabulary,
     concepts_json,
     digest,
+    listed,
 )
 
 IMPORTED = "Imported, not yet published."
@@ -77,6 +79,7 @@ def known_ids() -> Known:
         collections=frozenset(Collection.objects.values_list("slug", flat=True)),
         concepts=frozenset(Concept.objects.values_list("concept_id", flat=True)),
         studies=frozenset(Study.objects.values_list("study_id", flat=True)),
+        designs=frozenset(search.site().designs),
     )
 
 
@@ -379,7 +382,10 @@ def _values(draft: StudyDraft) -> dict[str, Any]:
 
 
 def find_clash(draft: StudyDraft) -> Problem | None:
-    """Return a problem when another study has the draft's DOI or PMID; None if no study has."""
+    """Return a problem where another study has the draft's DOI or PMID, or its kind of source is not known here."""
+    if not search.site().is_design(draft.design):
+        known = listed(search.site().designs)
+        return draft.problem("design", f"{draft.design!r} is no kind of source here; known: {known}.")
     others = Study.objects.exclude(study_id=draft.study_id).annotate(low=Lower("doi"))
     if draft.doi and (other := others.filter(low=draft.doi).first()):
         return draft.problem(

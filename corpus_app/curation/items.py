@@ -145,8 +145,8 @@ class Importer:
         if stored is None:
             studies.check_new_study_id(draft.study_id)
             draft = replace(draft, collection=draft.collection or self._options.collection)
-            if self._options.design and draft.design is Design.OTHER:
-                draft = replace(draft, design=Design(self._options.design))
+            if self._options.design and draft.design == Design.OTHER:
+                draft = replace(draft, design=self._options.design)
         wanted = combine(draft_of(stored), draft) if stored else draft
         marked = self._raise_notice(stored, draft.notice, draft.notice_reason) if stored else ""
         if stored and not sources.differences(draft_of(stored), wanted):

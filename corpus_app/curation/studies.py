@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Max
 
 from common.dois import normal_doi
+from corpus_app import search
 from corpus_app.curation import gate, rows
 from corpus_app.curation.acts import (
     Act,
@@ -156,6 +157,9 @@ def _clean(values: Mapping[str, Any]) -> dict[str, Any]:
         raise TypeError(f"Not a field of a study that can be set: {', '.join(sorted(unknown))}")
     rows.check_texts(values)
     cleaned = dict(values)
+    if "design" in cleaned and not search.site().is_design(str(cleaned["design"])):
+        known = ", ".join(search.site().designs)
+        raise ValidationError({"design": f"There is no kind of source {cleaned['design']}; known: {known}."})
     for name in _EMPTY_AS_NULL:
         if name in cleaned:
             cleaned[name] = (cleaned[name] or "").strip() or None

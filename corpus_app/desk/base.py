@@ -173,7 +173,9 @@ class WordsFilter(admin.AllValuesFieldListFilter):
     words: Callable[[str], str]
 
     def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
-        for choice in super().choices(changelist):
+        every, *choices = map(dict, super().choices(changelist))
+        yield every
+        for choice in choices:
             value, bracket, count = str(choice["display"]).partition(" (")  # facet count, if shown
             yield {**choice, "display": f"{type(self).words(value)}{bracket}{count}"}
 

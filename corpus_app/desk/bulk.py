@@ -14,7 +14,6 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.text import capfirst
 
 from corpus_app import hooks
 from corpus_app.curation import bulk, changing
@@ -22,8 +21,8 @@ from corpus_app.curation.changing import Planned
 from corpus_app.curation.history import as_text
 from corpus_app.desk.base import EXPECTED_ERRORS, DeskAdmin, LinesField, curator, error_messages
 from corpus_app.models import BulkEdit, BulkEditItem, Collection, Concept, ImportItem, ImportJob, Study
-from corpus_app.records import LABEL_LETTERS, Design, Notice
-from corpus_app.templatetags.corpus_words import design_words
+from corpus_app.records import LABEL_LETTERS, Notice
+from corpus_app.templatetags.corpus_words import design_choices
 
 SHOWN = 50  # studies in a preview
 PER_PAGE = 50
@@ -37,9 +36,7 @@ class WhatForm(forms.Form):
     """The fields that can change for many studies, each left as it is unless something is chosen."""
 
     collection = forms.ChoiceField(required=False)
-    design = forms.ChoiceField(
-        required=False, choices=[LEAVE, *((design.value, capfirst(design_words(design.value))) for design in Design)]
-    )
+    design = forms.ChoiceField(required=False)
     peer_reviewed = forms.ChoiceField(
         label="Peer reviewed", required=False, choices=[LEAVE, ("true", "Yes"), ("false", "No")]
     )
@@ -73,6 +70,7 @@ class WhatForm(forms.Form):
         self._choose("collection", Collection.objects.values_list("slug", "name"))
         names = User.objects.filter(is_active=True, is_staff=True).order_by("username")
         people = [(name, name) for name in names.values_list("username", flat=True)]
+        self._choose("design", design_choices())
         self._choose("assignee", [(NOBODY, "Nobody"), *people])
         if not may_set_notice:
             del self.fields["notice"]

@@ -14,7 +14,6 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
-from django.utils.text import capfirst
 
 from corpus_app import sources
 from corpus_app.curation import bulk, effects, jobs, listed_lookups, lookup, previewing
@@ -22,11 +21,10 @@ from corpus_app.curation.history import DiffPart, compare
 from corpus_app.desk import zotero
 from corpus_app.desk.base import EXPECTED_ERRORS, DeskAdmin, curator, error_messages
 from corpus_app.models import BulkEdit, Collection, ImportItem, ImportJob
-from corpus_app.records import Design
 from corpus_app.sources import FORMAT_NAMES, Source, serialization
 from corpus_app.sources.identifier_lists import is_identifier_list
 from corpus_app.sources.intake import MAX_BYTES
-from corpus_app.templatetags.corpus_words import design_words
+from corpus_app.templatetags.corpus_words import design_choices
 
 PER_PAGE = 25
 MOST_PROBLEMS = 200  # shown; the report has them all
@@ -96,7 +94,6 @@ class ConfirmForm(forms.Form):
     collection = forms.ChoiceField(required=False, help_text="For studies whose file names none.")
     design = forms.ChoiceField(
         required=False,
-        choices=[("", "Leave as other"), *((design.value, capfirst(design_words(design.value))) for design in Design)],
         help_text="For studies whose source tells none.",
     )
     submit = forms.BooleanField(label="Hand them over for review", required=False)
@@ -112,6 +109,8 @@ class ConfirmForm(forms.Form):
         collections = Collection.objects.values_list("slug", "name")
         field: Any = self.fields["collection"]
         field.choices = [("", "Choose a collection"), *collections]
+        design: Any = self.fields["design"]
+        design.choices = [("", "Leave as other"), *design_choices()]
         if not may_publish:
             del self.fields["publish"]
 

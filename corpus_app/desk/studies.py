@@ -49,8 +49,8 @@ from corpus_app.desk.history import HistoryMixin
 from corpus_app.desk.index_state import state_label, with_index_counts, with_index_state
 from corpus_app.desk.risk_of_bias import BiasField
 from corpus_app.models import CorpusEvent, Passage, Study, StudyConcept
-from corpus_app.records import LABEL_LETTERS, Design, Notice, Status
-from corpus_app.templatetags.corpus_words import design_words
+from corpus_app.records import LABEL_LETTERS, Notice, Status
+from corpus_app.templatetags.corpus_words import design_choices, design_words
 
 _TEXT = re.compile(r"passages-\d+-text$")
 PASSAGE_FIELDS = ("section", "kind", "page", "text", "asked_as")
@@ -76,6 +76,7 @@ class StudyForm(QuestionsForm):
         label="Risk of bias",
         help_text="Of RoB 2 and ROBINS-I, judge every domain; give a reason for each judgement that is not low.",
     )
+    design = forms.ChoiceField()
     seen_version = SeenField()
 
     class Meta:
@@ -100,10 +101,7 @@ class StudyForm(QuestionsForm):
         super().__init__(*args, **options)
         self.fields["seen_version"].initial = self.instance.version
         if design := cast(Any, self.fields.get("design")):
-            design.choices = [
-                ("", "Choose a design"),
-                *((value.value, design_label(value.value)) for value in Design),
-            ]
+            design.choices = [("", "Choose a design"), *design_choices()]
 
     def clean_authors(self) -> list[str]:
         return curation.clean_authors(self.cleaned_data["authors"])

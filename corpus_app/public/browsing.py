@@ -37,7 +37,7 @@ def known_values() -> Mapping[str, frozenset[str]]:
     """Return the values of each facet that a URL may name; only concepts of published studies are topics."""
     return {
         "collection": frozenset(collection.slug for collection in search.collections()),
-        "design": frozenset(records.Design),
+        "design": frozenset(search.site().designs),
         "age": frozenset(records.AgeGroup),
         "sex": frozenset(records.Sex),
         "training": frozenset(records.TrainingStatus),

@@ -10,7 +10,10 @@ from django.db import connection
 
 from common import pipelining
 from corpus_app import embedding, models, records
+from corpus_app.search.catalogue import site as stored_site
 from corpus_app.search.question_vectors import encoder_name
+from corpus_app.site import Site
+from corpus_app.sources import is_paper_section
 
 # Plain SQL: for forty passages the ORM would take longer to write these queries than PostgreSQL takes to answer them.
 _PASSAGES = """
@@ -88,7 +91,7 @@ def text_passages(study_id: str) -> tuple[records.Passage, ...]:
 def as_record(study: models.Study, concepts: Sequence[str]) -> records.Study:
     """Return the record of a study row and the ids of its concepts, in their order."""
     fields = {"concepts": concepts}
-    return _study([fields[name] if name in fields else getattr(study, name) for name in _STUDY_FIELDS])
+    return _study([fields[name] if name in fields else getattr(study, name) for name in _STUDY_FIELDS], stored_site())
 
 
 def _read(condition: str, value: Any, *, with_sentences: bool = True) -> tuple[records.Passage, ...]:
@@ -99,19 +102,20 @@ def _read(condition: str, value: Any, *, with_sentences: bool = True) -> tuple[r
         rows = cursor.fetchall()
     sentences = _read_sentences([row[0] for row in rows]) if with_sentences else defaultdict(list)
     studies: dict[str, records.Study] = {}
+    site = stored_site()
     passages = []
     for row in rows:
         pk, version, position, section, page, heading, text, kind, finding_id, source_heading = row[:_PASSAGE_COLUMNS]
         study_id = row[_PASSAGE_COLUMNS]
         if study_id not in studies:
-            studies[study_id] = _study(row[_PASSAGE_COLUMNS:])
+            studies[study_id] = _study(row[_PASSAGE_COLUMNS:], site)
         passages.append(
             records.Passage(
                 passage_id=pk,
                 version=version,
                 study=studies[study_id],
                 position=position,
-                section=records.Section(section),
+                section=site.section_of(source_heading) or records.Section(section),
                 page=page,
                 heading=heading,
                 text=text,
@@ -119,12 +123,13 @@ def _read(condition: str, value: Any, *, with_sentences: bool = True) -> tuple[r
                 sentences=tuple(sentences[pk]),
                 finding_id=finding_id,
                 source_heading=source_heading,
+                own_section="" if is_paper_section(source_heading) else source_heading,
             )
         )
     return tuple(passages)
 
 
-def _study(row: Sequence[Any]) -> records.Study:
+def _study(row: Sequence[Any], site: Site) -> records.Study:
     fields = dict(zip(_STUDY_FIELDS, row, strict=True))
     return records.Study(
         study_id=fields["study_id"],
@@ -134,7 +139,7 @@ def _study(row: Sequence[Any]) -> records.Study:
         journal=fields["journal"],
         doi=fields["doi"],
         url=fields["url"],
-        design=records.Design(fields["design"]),
+        design=fields["design"],
         peer_reviewed=fields["peer_reviewed"],
         collection=fields["collection_id"],
         population=fields["population"],
@@ -145,6 +150,7 @@ def _study(row: Sequence[Any]) -> records.Study:
         notice=records.Notice(fields["notice"]),
         concepts=tuple(fields["concepts"]),
         takeaway=fields["takeaway"],
+        kind=site.source_kinds.get(fields["design"]),
     )
 
 

@@ -112,7 +112,7 @@ def _reference(
     included: int | None, bias: dict[str, Any] | str | None,
 ) -> records.Reference:  # fmt: skip
     return records.Reference(
-        study_id, title, tuple(authors), year, journal, doi, pmid, url, records.Design(design), records.Notice(notice),
+        study_id, title, tuple(authors), year, journal, doi, pmid, url, design, records.Notice(notice),
         population=population, participants=participants, included_studies=included,
         risk_of_bias=bias_from_json(json.loads(bias) if isinstance(bias, str) else bias),
     )  # fmt: skip

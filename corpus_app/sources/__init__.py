@@ -49,6 +49,7 @@ from corpus_app.sources.formats import (
     stream,
     with_collection,
 )
+from corpus_app.sources.headings import is_paper_section
 from corpus_app.sources.intake import Source
 from corpus_app.sources.layout import CONCEPTS, MASTER, RECORDS, STUDIES
 from corpus_app.sources.lexicon import lexicon_path, read_lexica
@@ -57,7 +58,7 @@ from corpus_app.sources.plain_text import passages_of
 from corpus_app.sources.sheets import to_sheet
 from corpus_app.sources.site_file import site_of
 from corpus_app.sources.studies import study_from
-from corpus_app.sources.values import doi_fault, pmid_fault, text_fault, url_fault
+from corpus_app.sources.values import doi_fault, listed, pmid_fault, text_fault, url_fault
 from corpus_app.sources.vocabulary import vocabulary_from
 from corpus_app.sources.writing import concepts_json, digest, master_csv, study_json
 
@@ -101,8 +102,10 @@ __all__ = [
     "digest",
     "doi_fault",
     "duplicates",
+    "is_paper_section",
     "known_of",
     "lexicon_path",
+    "listed",
     "master_csv",
     "merge_drafts",
     "name_of",

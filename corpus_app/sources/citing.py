@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from corpus_app.records import Design, Notice, Reference
@@ -21,9 +21,9 @@ CSV_COLUMNS = (
 )  # fmt: skip
 
 Citable = StudyDraft | Reference
-_RIS_TYPES = {Design.THESIS: "THES", Design.PREPRINT: "UNPB"}
-_BIBTEX_TYPES = {Design.THESIS: "phdthesis", Design.PREPRINT: "unpublished"}
-_CSL_TYPES = {Design.THESIS: "thesis", Design.PREPRINT: "article"}
+_RIS_TYPES: Mapping[str, str] = {Design.THESIS: "THES", Design.PREPRINT: "UNPB"}
+_BIBTEX_TYPES: Mapping[str, str] = {Design.THESIS: "phdthesis", Design.PREPRINT: "unpublished"}
+_CSL_TYPES: Mapping[str, str] = {Design.THESIS: "thesis", Design.PREPRINT: "article"}
 
 
 def to_csv(drafts: Iterable[StudyDraft]) -> bytes:

@@ -139,7 +139,8 @@ class StudyDraft:
     study_id: str
     title: str
     authors: tuple[str, ...]
-    design: Design
+    design: str
+    """A value of `Design`, or the name of a kind of source that the corpus declares."""
     peer_reviewed: bool
     collection: str
     status: Status
@@ -317,3 +318,5 @@ class Known:
     collections: frozenset[str] = frozenset()
     concepts: frozenset[str] = frozenset()
     studies: frozenset[str] = frozenset()
+    designs: frozenset[str] = frozenset(Design)
+    """The kinds of source that the corpus knows."""

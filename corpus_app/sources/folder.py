@@ -17,8 +17,8 @@ from corpus_app.sources.drafts import (
     Unreadable,
     Vocabulary,
 )
-from corpus_app.sources.layout import CONCEPTS, MASTER, STUDIES
-from corpus_app.sources.lexicon import read_lexica
+from corpus_app.sources.layout import CONCEPTS, MASTER, SITE, STUDIES
+from corpus_app.sources.lexicon import declared_designs, read_lexica
 from corpus_app.sources.studies import read_study
 from corpus_app.sources.values import listed
 from corpus_app.sources.vocabulary import read_vocabulary
@@ -46,6 +46,7 @@ def _read_folder(folder: Path, known: Known) -> CorpusDraft:
     vocabulary, problems = read_vocabulary(folder / CONCEPTS)
     lexica, found = read_lexica(folder)
     problems += found
+    known = replace(known, designs=known.designs | declared_designs(lexica))
     master = master_csv.read_master(master_path) if master_path.is_file() else master_csv.Master()
     problems += master.problems
     if not studies_folder.is_dir():
@@ -76,7 +77,7 @@ def _assemble(
     collections = known.collections | {draft.slug for draft in vocabulary.collections}
     concepts = known.concepts | {draft.concept_id for draft in vocabulary.concepts}
     for draft in drafts:
-        found = [*_clashes(draft, taken), *_unknown_names(draft, collections, concepts)]
+        found = [*_clashes(draft, taken), *_unknown_names(draft, collections, concepts, known.designs)]
         problems += found
         if not found:
             sound.append(draft)
@@ -110,7 +111,12 @@ def _clashes(draft: StudyDraft, taken: Mapping[tuple[str, str], StudyDraft]) -> 
             yield draft.problem(name, f"{value} is taken by {other.study_id} in {place}; keep one of the two.")
 
 
-def _unknown_names(draft: StudyDraft, collections: Collection[str], concepts: Collection[str]) -> Iterator[Problem]:
+def _unknown_names(
+    draft: StudyDraft, collections: Collection[str], concepts: Collection[str], designs: Collection[str]
+) -> Iterator[Problem]:
+    if draft.design not in designs:
+        reason = f"{draft.design!r} is no kind of source here; known: {listed(designs)}. Declare others in {SITE}."
+        yield draft.problem("design", reason)
     if draft.collection not in collections:
         yield draft.problem(
             "collection", f"{draft.collection!r} is not a sound collection of {CONCEPTS}; known: {listed(collections)}."

@@ -95,6 +95,11 @@ def section_of(heading: str, kind: str = "") -> Section | None:
     return None
 
 
+def is_paper_section(headings: str) -> bool:
+    """Return whether one of the headings above a passage, `Results > Strength`, is that of a section of papers."""
+    return any(map(section_of, headings.split(" > ")))
+
+
 def is_boilerplate(heading: str) -> bool:
     """Return whether a heading introduces boilerplate, such as funding, interests, references or files."""
     return bool(_BOILERPLATE.fullmatch(plain_heading(heading)))

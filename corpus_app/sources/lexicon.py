@@ -9,7 +9,7 @@ from pathlib import Path
 
 from corpus_app.sources.drafts import Problem
 from corpus_app.sources.layout import LEXICON, SITE
-from corpus_app.sources.site_file import find_problems
+from corpus_app.sources.site_file import find_problems, site_of
 from corpus_app.sources.values import SLUG
 
 _LINE = re.compile(r"at line (\d+)")
@@ -40,6 +40,12 @@ def read_lexica(folder: Path) -> tuple[Mapping[str, str] | None, list[Problem]]:
     if not problems and site.is_file():
         problems += find_problems(lexica[site.stem])
     return (None if problems else lexica), problems
+
+
+def declared_designs(lexica: Mapping[str, str] | None) -> frozenset[str]:
+    """Return the kinds of source that the site file among these files declares."""
+    site = (lexica or {}).get(Path(SITE).stem)
+    return frozenset(site_of(tomllib.loads(site)).source_kinds) if site else frozenset()
 
 
 def lexicon_path(name: str) -> str:

@@ -10,7 +10,6 @@ from corpus_app.appraisal import Effect, EffectMeasure, bias_from_json
 from corpus_app.records import (
     AgeGroup,
     CitedWork,
-    Design,
     Direction,
     Lean,
     Notice,
@@ -32,7 +31,6 @@ from corpus_app.sources.drafts import (
 )
 
 _CHOICES = {
-    "design": Design,
     "status": Status,
     "training_status": TrainingStatus,
     "age_group": AgeGroup,

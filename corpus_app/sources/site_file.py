@@ -10,21 +10,28 @@ from typing import Any
 
 import cattrs
 
-from corpus_app.site import ConceptKind, Site, SiteTexts
+from corpus_app.records import Design, SectionRole, SourceKind
+from corpus_app.site import ConceptKind, Nouns, Site, SiteTexts
 from corpus_app.sources.drafts import Problem
 from corpus_app.sources.layout import SITE
-from corpus_app.sources.values import listed
+from corpus_app.sources.values import SLUG, listed
 
 _CONVERTER = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
-_TEXTS = tuple(f.name for f in fields(SiteTexts) if f.name != "concept_kinds")
+_LABELS = frozenset(
+    {"concept_kinds", "source_kinds"}
+)  # texts in another language only: the tables of these names hold them
+_TEXTS = tuple(f.name for f in fields(SiteTexts) if f.name not in _LABELS)
 
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
     """The tables of the file beside its texts."""
 
+    nouns: Nouns | None = None
     examples: tuple[str, ...] = ()
     concept_kinds: Mapping[str, ConceptKind] = field(default_factory=dict)
+    source_kinds: Mapping[str, SourceKind] = field(default_factory=dict)
+    section_roles: Mapping[str, SectionRole] = field(default_factory=dict)
     languages: Mapping[str, SiteTexts] = field(default_factory=dict)
 
 
@@ -35,21 +42,29 @@ def site_of(table: Mapping[str, Any]) -> Site:
     return Site(
         texts=texts,
         translations=declared.languages,
+        nouns=declared.nouns,
         examples=declared.examples,
         concept_kinds=declared.concept_kinds,
+        source_kinds=declared.source_kinds,
+        section_roles=declared.section_roles,
     )
 
 
 def find_problems(content: str) -> Iterator[Problem]:
     """Yield what is wrong with the text of a site file: its key and the reason."""
     try:
-        site_of(tomllib.loads(content))
+        site = site_of(tomllib.loads(content))
     except tomllib.TOMLDecodeError as error:
         yield Problem(SITE, None, "", f"is not TOML: {error}.")
     except cattrs.BaseValidationError as error:
         for line in cattrs.transform_error(error, path="", format_exception=_reason):
             reason, _, place = line.rpartition(_AT)
             yield Problem(SITE, None, place.lstrip("."), reason)
+    else:
+        for name in site.source_kinds:
+            if name in frozenset(Design) or not SLUG.fullmatch(name):
+                reason = "is not a name for a kind of your own: letters, digits, dashes; no design of studies."
+                yield Problem(SITE, None, f"source_kinds[{name!r}]", reason)
 
 
 _AT = " @ "  # cattrs puts the path behind it
@@ -57,7 +72,7 @@ _AT = " @ "  # cattrs puts the path behind it
 
 def _reason(error: BaseException, kind: type | None) -> str:
     if isinstance(error, cattrs.ForbiddenExtraKeysError):
-        known = sorted(f.name for f in fields(error.cl) if f.name != "concept_kinds" or error.cl is not SiteTexts)
+        known = sorted(f.name for f in fields(error.cl) if f.name not in _LABELS or error.cl is not SiteTexts)
         if error.cl is _Declared:
             known = sorted({*known, *_TEXTS})
         return f"has no key {listed(sorted(error.extra_fields))}; known: {listed(known)}."

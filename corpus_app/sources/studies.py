@@ -29,6 +29,7 @@ from corpus_app.sources.appraisals import read_bias, read_effect
 from corpus_app.sources.drafts import FindingDraft, PassageDraft, Problem, StudyDraft
 from corpus_app.sources.fields import Fields
 from corpus_app.sources.files import Refused, line_numbers, line_of, read_object
+from corpus_app.sources.headings import section_of
 from corpus_app.sources.layout import (
     CITED_KEYS,
     CITED_REQUIRED,
@@ -85,7 +86,7 @@ def study_from(values: Mapping[str, Any]) -> tuple[StudyDraft | None, list[tuple
         doi=_doi(study),
         pmid=_pmid(study),
         url=_url(study),
-        design=study.choice("design", Design, Design.OTHER),
+        design=slug(study, "design", limit=40) or Design.OTHER.value,
         peer_reviewed=study.flag("peer_reviewed"),
         collection=slug(study, "collection", limit=60),
         population=population.text("description"),
@@ -117,6 +118,14 @@ def study_from(values: Mapping[str, Any]) -> tuple[StudyDraft | None, list[tuple
     return (None, notes) if notes else (draft, [])
 
 
+def _section(found: Fields) -> tuple[Section, str]:
+    """Return the section of a passage, and its own name where that is no section of a paper."""
+    name = found.line("section", limit=200, required=True)
+    if name in frozenset(Section):
+        return Section(name), ""
+    return section_of(name) or Section.RESULTS, name
+
+
 def _finding(found: Fields) -> FindingDraft:
     return FindingDraft(
         intervention=found.text("intervention", required=True),
@@ -138,12 +147,13 @@ def _questions(found: Fields) -> str | None:
 
 
 def _passage(found: Fields) -> PassageDraft:
+    section, own_name = _section(found)
     return PassageDraft(
-        section=found.choice("section", Section, Section.RESULTS),
+        section=section,
         text=found.text("text", required=True),
         page=found.integer("page"),
         kind=_kind(found),
-        heading=found.line("heading", limit=1000),
+        heading=found.line("heading", limit=1000) or own_name,
         asked_as=_questions(found),
         cited=tuple(map(_cited_work, found.objects("cites", CITED_KEYS, CITED_REQUIRED))),
     )

@@ -11,10 +11,11 @@ from urllib.parse import quote, urlsplit
 from django import template
 from django.utils import formats
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as N_
 
-from corpus_app import search
+from corpus_app import records, search
 from corpus_app.appraisal import Effect, RiskOfBias
 from corpus_app.site_texts import site_texts
 
@@ -209,7 +210,27 @@ def field_words(name: object) -> str:
 
 @register.filter
 def design_words(value: object) -> str:
-    return gettext(DESIGNS.get(str(value), plain(value)))
+    """Return the label of a design, or of a kind of source that the site declares."""
+    name = str(value)
+    if name in DESIGNS:
+        return gettext(DESIGNS[name])
+    declared = search.site().source_kinds.get(name)
+    return site_texts().source_kinds.get(name) or (declared.label if declared else plain(name))
+
+
+@register.filter
+def is_reviewed_kind(value: object) -> bool:
+    """Tell whether sources of a kind are graded as evidence, so that readers ask for their peer review."""
+    name = str(value)
+    if name in DESIGNS:
+        return name != records.Design.OTHER
+    declared = search.site().source_kinds.get(name)
+    return declared is not None and declared.strength is not None
+
+
+def design_choices() -> list[tuple[str, str]]:
+    """Return the kinds of source that a study may be of with their labels, the corpus' own first."""
+    return [(name, str(capfirst(design_words(name)))) for name in search.site().designs]
 
 
 @register.filter

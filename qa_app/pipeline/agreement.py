@@ -23,7 +23,7 @@ CLEARLY_STRONGER = 2.0  # a judgement: two thirds of the weight of the studies t
 REVIEWS = frozenset({Design.META_ANALYSIS, Design.SYSTEMATIC_REVIEW, Design.UMBRELLA_REVIEW})
 """Reviews with a method."""
 REVIEW_WEIGHT, RANDOMISED_WEIGHT, COMPARED_WEIGHT, OTHER_WEIGHT = 4.0, 2.0, 1.0, 0.5  # judgements: each tier halves
-WEIGHTS = {
+WEIGHTS: Mapping[str, float] = {
     **dict.fromkeys(REVIEWS, REVIEW_WEIGHT),
     Design.RANDOMIZED_CONTROLLED_TRIAL: RANDOMISED_WEIGHT,
     Design.CROSSOVER_TRIAL: RANDOMISED_WEIGHT,

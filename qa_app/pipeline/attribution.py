@@ -5,7 +5,7 @@ Names of studies come from their rows, never from a text. The quotation itself i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from corpus_app.records import AgeGroup, Design, Sex, Study, TrainingStatus
@@ -13,7 +13,7 @@ from qa_app.pipeline.query import Population
 from qa_app.pipeline.records import Evidence, Sentence, SentenceKind
 from qa_app.pipeline.text import EMPTY_WORDS, folded, words
 
-_DESIGNS = {
+_DESIGNS: Mapping[str, str] = {
     Design.META_ANALYSIS: "meta-analysis",
     Design.RANDOMIZED_CONTROLLED_TRIAL: "randomised trial",
     Design.NONRANDOMIZED_TRIAL: "trial without randomisation",
@@ -137,7 +137,7 @@ def describe(study: Study, people: str = "") -> str:
 
     A study without authors is named by design and year: `Meta-analysis, 2017; mixed ages`.
     """
-    design = _DESIGNS.get(study.design, study.design.value.replace("_", " "))
+    design = study.kind.label if study.kind else _DESIGNS.get(study.design, study.design.replace("_", " "))
     kind = ", ".join(filter(None, (design, str(study.year or ""))))
     facts = "; ".join(filter(None, (kind, people)))
     first, *others = map(surname, study.authors[:3]) if study.authors else ("",)

@@ -47,7 +47,8 @@ class Gathered:
     """The nearest finding of each cited study that shares a concept with the leading study's, which comes first."""
     missing: tuple[str, ...]
     is_conflicting: bool
-    strength: EvidenceStrength
+    strength: EvidenceStrength | None
+    """None where no cited study is of a kind that is graded."""
     absent: ExpectedAnswer | None = None
     """What the question asks for, where no passage of the cited studies holds it."""
 
@@ -132,7 +133,7 @@ def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[
 
 def _strength(
     query: Query, facts: CorpusFacts, cited: Sequence[Study], matter: Sequence[Finding], *, is_partial: bool
-) -> EvidenceStrength:
+) -> EvidenceStrength | None:
     """Return the curators' judgement where the question is about just what they judged and a cited study is too.
 
     Elsewhere, grade the cited studies.

@@ -369,7 +369,8 @@ class Answered(EndingContext):
     answer: tuple[Sentence, ...]
     citations: tuple[Citation, ...]
     confidence: Confidence
-    strength: EvidenceStrength
+    strength: EvidenceStrength | None
+    """None where no cited study is of a kind that is graded."""
     evidence: Evidence
     left_out: tuple[LeftOut, ...]
     """What ranking and verification left out."""

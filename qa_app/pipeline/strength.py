@@ -19,8 +19,9 @@ FEW_PARTICIPANTS = 400  # the optimal information size for continuous outcomes: 
 MOST = 0.5  # share of the evidence at risk of bias that lowers the grade; a judgement
 SEVERE_DOMAINS = 3  # of the five of RoB 2: at high risk in so many, a trial is at very high risk; a judgement
 NO_BIASES: Mapping[str, RiskOfBias] = MappingProxyType({})
+VOWELS = frozenset("aeiouAEIOU")
 TRIALS = frozenset({Design.RANDOMIZED_CONTROLLED_TRIAL, Design.CROSSOVER_TRIAL})
-START: Mapping[Design, tuple[CertaintyLevel, str]] = {
+START: Mapping[str, tuple[CertaintyLevel, str]] = {
     Design.META_ANALYSIS: (CertaintyLevel.HIGH, "a meta-analysis"),
     Design.SYSTEMATIC_REVIEW: (CertaintyLevel.HIGH, "a systematic review"),
     Design.UMBRELLA_REVIEW: (CertaintyLevel.HIGH, "a review of reviews"),
@@ -35,7 +36,6 @@ START: Mapping[Design, tuple[CertaintyLevel, str]] = {
     Design.CROSS_SECTIONAL_STUDY: (CertaintyLevel.VERY_LOW, "a survey at one point in time"),
     Design.THESIS: (CertaintyLevel.VERY_LOW, "a thesis"),
     Design.PREPRINT: (CertaintyLevel.VERY_LOW, "a preprint"),
-    Design.OTHER: (CertaintyLevel.VERY_LOW, "a source without a recorded study design"),
 }
 
 
@@ -70,8 +70,10 @@ class Severity(IntEnum):
 def grade(
     studies: Sequence[Study], findings: Sequence[Finding], population: Population, *, sizes: Mapping[str, StudySize],
     biases: Mapping[str, RiskOfBias] = NO_BIASES, is_partial: bool = False,
-) -> EvidenceStrength:  # fmt: skip
+) -> EvidenceStrength | None:  # fmt: skip
     """Return the level of evidence of the cited studies, with the rows of the table that led to it.
+
+    None where none of them is of a kind that is graded.
 
     `findings` are those of the cited studies that share the headline's concepts, the headline's first. `population` is
     the people asked about; `biases` are the assessed risks of bias by study id; `is_partial` says that a part of the
@@ -82,8 +84,11 @@ def grade(
         raise ValueError("Evidence without a study cannot be graded.")
     if not sound:
         return RETRACTED
-    start = max(LEVELS.index(START[study.design][0]) for study in sound)
-    best = [study for study in sound if LEVELS.index(START[study.design][0]) == start]
+    levels = {study.study_id: LEVELS.index(graded[0]) for study in sound if (graded := _start(study))}
+    if not levels:
+        return None
+    start = max(levels.values())
+    best = [study for study in sound if levels.get(study.study_id) == start]
     ids = {study.study_id for study in best}
     body = Body(best, sizes, [finding for finding in findings if finding.study_id in ids], biases)
     rows = [
@@ -144,8 +149,16 @@ def _lowered(start: int, rows: Sequence[Row]) -> EvidenceStrength:
     return EvidenceStrength(level, tuple(reason for _, reason in rows))
 
 
+def _start(study: Study) -> tuple[CertaintyLevel, str] | None:
+    """Return the level that a study starts at and what it is; None where its kind is not graded."""
+    if study.kind is None:
+        return START.get(study.design)
+    label = study.kind.label
+    return (study.kind.strength, f"{'an' if label[:1] in VOWELS else 'a'} {label}") if study.kind.strength else None
+
+
 def _design(body: Body) -> Row:
-    names = dict.fromkeys(START[study.design][1] for study in body.studies)
+    names = dict.fromkeys(graded[1] for study in body.studies if (graded := _start(study)))
     return 0, StrengthReason("design", f"The best evidence cited here is {' and '.join(names)}.")
 
 

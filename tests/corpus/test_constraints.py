@@ -61,7 +61,6 @@ def breaches() -> dict[str, Callable[[], object]]:
         "study_doi_unique": lambda: [make_study(doi=doi) for doi in ("10.1000/same", "10.1000/SAME")],
         "study_pmid_unique": lambda: [make_study(pmid="123") for _ in range(2)],
         "study_status_known": change(study, status="secret"), "study_notice_known": change(study, notice="odd"),
-        "study_design_known": change(study, design="rct"),
         "study_training_known": change(study, training_status="fit"),
         "study_age_group_known": change(study, age_group="old"), "study_sex_known": change(study, sex="men"),
         "study_duration_in_order": change(study, duration_weeks_min=9, duration_weeks_max=8),

@@ -115,7 +115,7 @@ def test_differences_are_shown_word_by_word_and_duplicates_with_a_link(client: C
 def test_choosing_all_none_and_page_by_page(client: Client, curator: User, django_assert_max_num_queries: Any) -> None:
     address = bring(client, file=upload(beir(60), "corpus.jsonl"))
     work()
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(18):
         assert "Page 1 of 3" in text_of(client.get(address))
 
     client.post(address, {"verb": "none"})

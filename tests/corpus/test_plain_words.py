@@ -179,12 +179,20 @@ def test_a_word_list_that_is_no_toml_is_named_with_its_line(folder: Path) -> Non
 
 SITE = """
 name = "Garden notes"
+nouns = { one = "chapter", many = "chapters" }
 examples = ["When do I sow peas?"]
 [concept_kinds]
 plant = { label = "Plants" }
 task = { role = "outcome" }
+[source_kinds]
+chapter = { label = "chapter", plural = "chapters" }
+trial = { label = "trial bed", plural = "trial beds", strength = "low" }
+[section_roles]
+"When to sow" = "advice"
 [languages.de]
 tagline = "Aus dem Garten"
+[languages.de.source_kinds]
+chapter = "Kapitel"
 """
 
 
@@ -205,9 +213,34 @@ def test_a_site_file_names_the_site_and_the_roles_of_its_kinds(folder: Path, tmp
     assert (tmp_path / "out/site.toml").read_text("utf-8") == SITE
 
 
+def test_a_study_has_a_declared_kind_and_its_sections_the_declared_roles(folder: Path) -> None:
+    (folder / "site.toml").write_text(SITE, "utf-8")
+    path = folder / "studies/S003.json"
+    study = json.loads(path.read_text("utf-8")) | {"design": "chapter"}
+    names = ["When to sow", "Prices", "Methods"]
+    study["passages"] = [study["passages"][0] | {"section": name} for name in names]
+    path.write_text(json.dumps(study), "utf-8")
+    load(folder)
+
+    rows = Passage.objects.filter(study__study_id="S003").exclude(kind="plain").order_by("position")
+    passages = [found for row in rows if (found := search.find_passage(row.pk))]
+    assert [(p.section, p.own_section) for p in passages] == [
+        ("practical_applications", "When to sow"), ("results", "Prices"), ("methods", ""),
+    ]  # fmt: skip
+    kind = passages[0].study.kind
+    assert kind
+    assert (kind.label, kind.strength) == ("chapter", None)
+
+    path.write_text(json.dumps(study | {"design": "chapterr"}), "utf-8")
+    (problem,) = sources.read(folder, known=curation.known_ids()).problems
+    assert (problem.field, problem.reason[:40]) == ("design", "'chapterr' is no kind of source here; kn")
+
+
 @pytest.mark.parametrize(("content", "field", "reason"), [
     ("nme = 'x'", "", "has no key nme; known: about,"),
     ("[concept_kinds]\nplant = { role = 'thng' }", "concept_kinds['plant'].role", "is none of condition, group,"),
+    ("[source_kinds]\nthesis = { label = 'x', plural = 'y' }", "source_kinds['thesis']", "is not a name for a kind of"),
+    ("[section_roles]\nPrices = 'price'", "section_roles['Prices']", "is none of advice,"),
     ("[[tips]]\ntitle = 'x'", "tips[0].text", "lacks text."),
     ("tips = 3", "tips", "is not what this key takes"),
     ("name = [", "", "is not TOML"),

@@ -83,7 +83,7 @@ def test_a_broken_study_gives_its_field_and_reason_and_no_draft(folder: Path) ->
         ({"authors": ["Example AB; Sample CD"]}, "authors", "semicolon"),
         ({"year": True}, "year", "is true or false"), ({"year": 20200}, "year", "between 1800 and 2100"),
         ({"doi": "see publisher"}, "doi", "is not a DOI"), ({"url": "http://[broken"}, "url", "is not an address"),
-        ({"design": ["thesis"]}, "design", "it should be one of"),
+        ({"design": ["thesis"]}, "design", "it should be text"),
         ({"collection": "cooking"}, "collection", "known: training"),
         ({"population": {"age": "old"}}, "population.age", "is not a key"),
         ({"duration_weeks": {"min": 12, "max": 6}}, "duration_weeks", "longer than the longest"),

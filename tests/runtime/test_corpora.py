@@ -1,11 +1,17 @@
 """A corpus of one's own: its folder is made, found by name, checked, and kept apart from other sites."""
 
+import re
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 
+from corpus_app.curation.lexica import set_lexica
+from corpus_app.site import Nouns
 from inform_site.corpora import data_dir_of, find_corpus
+from inform_site.nouns import renamed
+from tests.builders import make_study
 
 
 def test_a_new_corpus_is_sound_and_found_by_name(tmp_path: Path, settings, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,3 +53,26 @@ def test_each_corpus_has_data_of_its_own(tmp_path: Path) -> None:
     assert [data_dir_of(tmp_path, folder) for folder in folders] == [data, others / "company", others / "none"]
     with pytest.raises(ValueError, match="there are company, corpus, and `make new"):
         find_corpus("nowhere", tmp_path)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Studies by year, as a study says.", "Entries by year, as an entry says."),
+    ("An answer of “a study” in %(studies)s studies", "An answer of “a study” in %(studies)s entries"),
+    ('<a href="/study/">See the cohort study</a>', '<a href="/study/">See the cohort study</a>'),
+])  # fmt: skip
+def test_a_site_names_what_it_holds_by_its_own_nouns(text: str, expected: str) -> None:
+    assert renamed(text, Nouns("entry", "entries")) == expected
+
+
+@pytest.mark.django_db
+def test_pages_use_the_nouns_of_the_site(client: Client) -> None:
+    make_study(study_id="A")
+    set_lexica({"site": 'nouns = { one = "chapter", many = "chapters" }'}, by=None, by_name="test")
+
+    english = client.get("/corpus/").content.decode()
+    german = client.get("/corpus/", headers={"accept-language": "de"}).content.decode()
+
+    assert "1 published chapter, chosen by curators" in english
+    assert not re.search(r"(?i)\bstud(y|ies)\b", re.sub(r"<[^>]*>", "", english.partition("<main")[2]))
+    assert "Quelle" in german
+    assert "Studie" not in re.sub(r"<[^>]*>", "", german.partition("<main")[2])

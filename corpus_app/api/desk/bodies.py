@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.fields import ListField
 
-from corpus_app import appraisal, curation, records
+from corpus_app import appraisal, curation, records, search
 from corpus_app.appraisal import Effect, bias_from_json, bias_to_json
 from corpus_app.curation import changing
 from corpus_app.models import Collection, Concept
@@ -82,6 +82,21 @@ class Choice(serializers.ChoiceField):
         if not isinstance(data, str):
             self.fail("invalid_choice", input=str(data)[:100])
         return str(super().to_internal_value(data))
+
+
+class SourceKind(Text):
+    """A design of studies, or a kind of source that the corpus declares."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=40, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        name = str(super().to_internal_value(data))
+        if not search.site().is_design(name):
+            raise serializers.ValidationError(
+                f"There is no kind of source {name}; known: {', '.join(search.site().designs)}."
+            )
+        return name
 
 
 class WeeksBody(Body):
@@ -191,7 +206,7 @@ class StudyBody(Body):
     doi = Text(required=False, allow_null=True, max_length=300)
     pmid = Text(required=False, allow_null=True, max_length=20)
     url = Text(required=False, allow_null=True, max_length=1_000)
-    design = Choice(records.Design)
+    design = SourceKind()
     peer_reviewed = Truth(required=False)
     collection = Text(help_text="Slug of its collection.")
     population = Text(required=False, allow_blank=True, max_length=5_000, help_text="Who was studied, in words.")
@@ -368,7 +383,7 @@ class ConfirmBody(Body):
         help_text="Ids of the items to bring in, and no others; left out: those that are `chosen`.",
     )  # fmt: skip
     collection = Text(required=False, allow_blank=True, help_text="For studies whose file names none.")
-    design = Choice(records.Design, required=False, help_text="For studies whose source tells none.")
+    design = SourceKind(required=False, help_text="For studies whose source tells none.")
     submit = Truth(required=False, help_text="Hand them over for review.")
     publish = Truth(
         required=False,
@@ -391,7 +406,7 @@ class BulkChanges(Body):
     """New values for all of the studies; fields that are left out stay. A status is changed alone."""
 
     collection = Text(required=False, help_text="Slug of a collection.")
-    design = Choice(records.Design, required=False)
+    design = SourceKind(required=False)
     peer_reviewed = Truth(required=False)
     assignee = Text(required=False, allow_blank=True, help_text="Name of a curator; empty: nobody.")
     notice = Choice(records.Notice, required=False, help_text="Takes a reason.")

@@ -53,7 +53,7 @@ class ListedDeskStudy(Shape):
     notice = choice(records.Notice)
     title = CharField()
     year = IntegerField(allow_null=True)
-    design = choice(records.Design)
+    design = CharField(help_text="The design of the study, or the kind of source as this corpus names it.")
     collection = CharField(source="collection_id", help_text="Slug of its collection.")
     updated_at = DateTimeField()
 

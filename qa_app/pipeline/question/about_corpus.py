@@ -320,7 +320,7 @@ def _named(wish: str, selected: Sequence[Study]) -> list[Study]:
 
 
 def _overview(wish: str, selected: Sequence[Study], filters: Filters) -> Overview:
-    designs = Counter(study.design.value for study in selected)
+    designs = Counter(study.design for study in selected)
     return Overview(
         wish=PAYLOAD_WISH.get(wish, "corpus"),
         total=len(selected),

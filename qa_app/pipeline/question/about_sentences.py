@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from corpus_app.records import Concept, Design, Notice, Study
+from corpus_app.records import Concept, Design, Notice, SourceKind, Study
 from qa_app.pipeline.question.about_filters import PEOPLE, Filters
 from qa_app.pipeline.records import Sentence, SentenceKind, Verdict
 
@@ -19,9 +19,9 @@ FACTS: Mapping[str, str] = {name: row["text"] for name, row in _TEXTS["facts"].i
 NOTICES: Mapping[str, str] = _TEXTS["names"]["notice"]
 
 
-def design_name(design: str, number: int) -> str:
-    """Return what a design is called where it is of so many studies."""
-    one, several = _TEXTS["names"]["design"][design]
+def design_name(design: str, number: int, kind: SourceKind | None = None) -> str:
+    """Return what a design, or a kind of source that the corpus declares, is called where it is of so many studies."""
+    one, several = (kind.label, kind.plural) if kind else _TEXTS["names"]["design"][design]
     return str(one if number == 1 else several)
 
 
@@ -68,14 +68,16 @@ def write_span(selected: Sequence[Study]) -> Iterator[Sentence]:
 
 def write_kinds(selected: Sequence[Study], designs: Sequence[str] = ()) -> Iterator[Sentence]:
     """Say how many studies there are of each design: of these, or of all that occur."""
-    numbers = Counter(study.design.value for study in selected)
+    numbers = Counter(study.design for study in selected)
+    kinds = {study.design: study.kind for study in selected}
     shown = designs or [design for design, _ in numbers.most_common()]
     if len(selected) > 1 and len(shown) > 1:
-        yield counted(f"By kind: {', '.join(_numbered(design, numbers[design]) for design in shown)}.", selected)
+        parts = [_numbered(design, numbers[design], kinds.get(design)) for design in shown]
+        yield counted(f"By kind: {', '.join(parts)}.", selected)
 
 
-def _numbered(design: str, number: int) -> str:
-    return f"{number or 'no'} {design_name(design, number)}"
+def _numbered(design: str, number: int, kind: SourceKind | None = None) -> str:
+    return f"{number or 'no'} {design_name(design, number, kind)}"
 
 
 def write_share(part: Sequence[Study], words: str, whole: Sequence[Study], description: str) -> Sentence:
@@ -150,7 +152,7 @@ def write_fact(name: str, studies: Sequence[Study], changed_at: datetime | None)
 
 def write_line(number: int, study: Study) -> Sentence:
     """Name one study with its first author, kind, journal and year."""
-    kind = design_name(study.design, 1)
+    kind = design_name(study.design, 1, study.kind)
     author = f" by {study.authors[0]}{' and others' if len(study.authors) > 1 else ''}" if study.authors else ""
     text = f"“{study.title}”{author}, {'an' if kind[0] in 'aeiou' else 'a'} {kind}{_published(study)}."
     return counted(text, [study], number, paragraph=number - 1)

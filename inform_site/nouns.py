@@ -1,0 +1,57 @@
+"""Put a site's own nouns in place of "study" in the texts of pages, whatever their language."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from corpus_app.site import Nouns
+
+_KEPT = re.compile(r"(“[^”]*”|%\(\w+\)\w|<[^>]*>)")
+"""What is no text of ours: quotations, placeholders, markup."""
+_ENGLISH = re.compile(r"\b(?:(?P<article>[Aa]n?) )?(?<!cohort )(?<!cross-sectional )(?P<noun>[Ss]tud(?:y|ies))\b")
+_GERMAN = re.compile(r"\bStudien?\b")
+_VOWELS = frozenset("aeiou")
+
+
+class WithNouns:
+    """A translation that names what the corpus holds by its own nouns in English, and as sources in German."""
+
+    def __init__(self, translation: Any, nouns: Nouns) -> None:
+        self._translation, self._nouns = translation, nouns
+        self._is_english = str(translation.language()).startswith("en")
+
+    def gettext(self, message: str) -> str:
+        return self._renamed(self._translation.gettext(message))
+
+    def ngettext(self, one: str, many: str, number: int) -> str:
+        return self._renamed(self._translation.ngettext(one, many, number))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._translation, name)
+
+    def _renamed(self, text: str) -> str:
+        return renamed(text, self._nouns) if self._is_english else in_german(text)
+
+
+def renamed(text: str, nouns: Nouns) -> str:
+    """Return an English text with the nouns in place of "study" and "studies"; what it quotes stays."""
+
+    def noun(found: re.Match[str]) -> str:
+        word = nouns.one if found["noun"].endswith("y") else nouns.many
+        cased = word[:1].upper() + word[1:] if found["noun"][0] == "S" else word
+        if not (article := found["article"]):
+            return cased
+        fitting = "an" if word[:1].lower() in _VOWELS else "a"
+        return f"{fitting.capitalize() if article[0] == 'A' else fitting} {cased}"
+
+    return _outside_kept(_ENGLISH, noun, text)
+
+
+def in_german(text: str) -> str:
+    """Return a German text that says "Quelle" for "Studie"; its gender is the same, so that nothing else changes."""
+    return _outside_kept(_GERMAN, lambda found: found[0].replace("Studie", "Quelle"), text)
+
+
+def _outside_kept(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:
+    parts = _KEPT.split(text)
+    return "".join(part if n % 2 else pattern.sub(replacement, part) for n, part in enumerate(parts))
