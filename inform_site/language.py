@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from corpus_app import search
+from corpus_app.site import Nouns
 from inform_site.api.middleware import is_of_api
 from inform_site.nouns import WithNouns
 
@@ -32,12 +33,14 @@ def put_english_first() -> None:
 
 def use_nouns() -> None:
     """Name studies by the nouns of the site, if it has any, in the texts of the language in use."""
+    vars(trans_real)["_active"].value = WithNouns(trans_real.translation(translation.get_language()), _read_nouns)
+
+
+def _read_nouns() -> Nouns | None:
     try:
-        nouns = search.site().nouns
+        return search.site().nouns
     except DatabaseError:
-        return
-    if nouns:
-        vars(trans_real)["_active"].value = WithNouns(trans_real.translation(translation.get_language()), nouns)
+        return None
 
 
 class PageLanguage(LocaleMiddleware):

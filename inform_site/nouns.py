@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from corpus_app.site import Nouns
@@ -16,9 +17,14 @@ _VOWELS = frozenset("aeiou")
 class WithNouns:
     """A translation that names what the corpus holds by its own nouns in English, and as sources in German."""
 
-    def __init__(self, translation: Any, nouns: Nouns) -> None:
-        self._translation, self._nouns = translation, nouns
+    def __init__(self, translation: Any, read: Callable[[], Nouns | None]) -> None:
+        """Take a translation of gettext, and a function that reads the nouns; it is called once, when needed."""
+        self._translation, self._read = translation, read
         self._is_english = str(translation.language()).startswith("en")
+
+    @cached_property
+    def nouns(self) -> Nouns | None:
+        return self._read()
 
     def gettext(self, message: str) -> str:
         return self._renamed(self._translation.gettext(message))
@@ -30,7 +36,9 @@ class WithNouns:
         return getattr(self._translation, name)
 
     def _renamed(self, text: str) -> str:
-        return renamed(text, self._nouns) if self._is_english else in_german(text)
+        if "tud" not in text or self.nouns is None:  # most texts name no study: no look into the corpus
+            return text
+        return renamed(text, self.nouns) if self._is_english else in_german(text)
 
 
 def renamed(text: str, nouns: Nouns) -> str:

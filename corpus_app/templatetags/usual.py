@@ -18,7 +18,7 @@ from django.templatetags.i18n import TranslateNode, do_translate
 from django.urls import get_script_prefix, get_urlconf, reverse
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
+from django.utils.translation import get_language, trans_real
 
 register = Library()
 
@@ -26,17 +26,19 @@ MAX_CACHED = 4_096  # addresses of studies, answers and topics
 
 
 class Translated(TranslateNode):
-    """A literal text, translated once per language."""
+    """A literal text, translated once per language and the nouns of the site."""
 
     def __init__(self, node: TranslateNode) -> None:
         super().__init__(node.filter_expression, noop=False)
-        self._by_language: dict[str | None, str] = {}
+        self._has_noun = "tud" in str(node.filter_expression.var.literal)
+        self._translated: dict[object, str] = {}
 
     def render(self, context: Context) -> str:
-        language = get_language()
-        if language not in self._by_language:
-            self._by_language[language] = super().render(context)
-        return self._by_language[language]
+        active = getattr(vars(trans_real)["_active"], "value", None)
+        key = (get_language(), self._has_noun and getattr(active, "nouns", None))
+        if key not in self._translated:
+            self._translated[key] = super().render(context)
+        return self._translated[key]
 
 
 @register.tag

@@ -16,7 +16,7 @@ from qa_app.pipeline.question.safety_model import SafetyClassifier
 from qa_app.pipeline.retrieval import Models
 from qa_app.pipeline.run import Engine
 
-KINDS = ("relevance", "answerability", "lead")
+KINDS = ("relevance", "answerability", "lead", "grounding")
 
 
 def engine(policy: Policy) -> Engine:
@@ -34,8 +34,8 @@ def models(encoder: str) -> Models:
     except BadModel:
         files, is_calibrated = model_files(DEFAULT_ENCODER), False
     version = files["lead"].version if is_calibrated else f"uncalibrated ({files['lead'].version})"
-    relevance, answerability, lead = (files[kind].models for kind in KINDS)
-    return Models(relevance, answerability, lead, version=version, is_calibrated=is_calibrated)
+    relevance, answerability, lead, grounding = (files[kind].models for kind in KINDS)
+    return Models(relevance, answerability, lead, version, grounding["bare"], is_calibrated)
 
 
 def model_files(encoder: str) -> dict[str, ModelFile]:

@@ -26,7 +26,7 @@ def describe() -> dict[str, Any]:
     return {
         "policy": answering.POLICY.label,
         "figures": figures(answering.POLICY),
-        "models": [_model(file, mode) for file in files.values()],
+        "models": [_model(file, "bare" if name == "grounding" else mode) for name, file in files.items()],
         "by_meaning": is_calibrated,
         "threshold": files["answerability"].models[mode].threshold,
         "encoder": encoder,

@@ -7,7 +7,7 @@ decides between an answer and a refusal; the second is the confidence that reade
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -52,6 +52,6 @@ def _of_query(query: Query) -> dict[str, float]:
     }
 
 
-def estimate(values: dict[str, float], model: Logistic) -> float:
+def estimate(values: Mapping[str, float], model: Logistic) -> float:
     """Return the model's probability for one question."""
     return float(model.predict(np.array([[values[name] for name in model.names]]))[0])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from corpus_app.records import Finding, Hit, Passage, Study, Wanted
-from qa_app.pipeline import agreement, answer_type, strength
+from qa_app.pipeline import agreement, answer_type, grounding, strength
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.answer_type import ExpectedAnswer
 from qa_app.pipeline.composition import Composition, compose
@@ -51,6 +53,8 @@ class Gathered:
     """None where no cited study is of a kind that is graded."""
     absent: ExpectedAnswer | None = None
     """What the question asks for, where no passage of the cited studies holds it."""
+    grounds: Mapping[str, float] = field(default_factory=dict)
+    """The features of `grounding`; empty where curators wrote what the leading study answers, or nothing was scaled."""
 
     @property
     def leading_study(self) -> Study:
@@ -109,7 +113,25 @@ def gather(
         is_conflicting=agreement.is_conflicting(matter, weights),
         strength=_strength(query, facts, quoted, matter, is_partial=bool(missing)),
         absent=None if bindings else expected,
+        grounds=_grounds(query, retrieved, corpus, candidates, missing, bool(bindings) if expected else None),
     )
+
+
+def _grounds(
+    query: Query, retrieved: Retrieved, corpus: Corpus, candidates: Sequence[Candidate], missing: Sequence[str],
+    has_answer: bool | None,
+) -> Mapping[str, float]:  # fmt: skip
+    if not retrieved.is_scaled:
+        return {}
+    leader = candidates[0].passage.study.study_id
+    passages = [c.passage for c in candidates if c.passage.study.study_id == leader]
+    vectors = [s.vector for passage in passages for s in passage.sentences if s.vector is not None]
+    texts = [text for words in missing if (text := grounding.without(query.text, words))]
+    if retrieved.vector is None or not vectors or not texts:
+        return grounding.signals(retrieved.lead, has_answer, 0.0)
+    asked, *occluded = corpus.encode((query.text, *texts))
+    unsupported = grounding.unsupported(asked, occluded, np.asarray(vectors, np.float32))
+    return grounding.signals(retrieved.lead, has_answer, unsupported)
 
 
 def _expected_answer(query: Query, retrieved: Retrieved, cited: Sequence[str]) -> ExpectedAnswer | None:

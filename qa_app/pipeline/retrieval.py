@@ -38,8 +38,18 @@ class Models:
     answerability: Mapping[str, Logistic]
     lead: Mapping[str, Logistic]
     version: str
+    grounding: Logistic | None = None
+    """Of answers from texts without curated questions."""
     is_calibrated: bool = True
     """False where the encoder has no models of its own: its cosines are not used."""
+
+    def grounded(self, retrieved: Retrieved, grounds: Mapping[str, float]) -> Retrieved:
+        """Return what was retrieved with the estimates of `grounding`; unchanged without its features."""
+        model = self.grounding
+        if not grounds or model is None:
+            return retrieved
+        chance = answerability.estimate(grounds, model)
+        return replace(retrieved, answerable=chance, lead=chance, threshold=model.threshold or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +86,6 @@ class Retrieved:
     def is_answerable(self) -> bool:
         """Tell whether the corpus is likely enough to answer."""
         return self.answerable >= self.threshold
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Tell whether the lead is rather wrong than right, by an estimate that was scaled to this corpus."""
-        return self.is_scaled and self.lead < 0.5
 
     @property
     def by_id(self) -> Mapping[str, StudyScores]:

@@ -16,7 +16,7 @@ from qa_app.pipeline.question import about_corpus, safety
 from qa_app.pipeline.question.follow_up import names_nothing
 from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.safety_model import SafetyClassifier
-from qa_app.pipeline.records import Candidate, Declined, Ending, InsufficientEvidence, Question, Scope
+from qa_app.pipeline.records import Candidate, Declined, Ending, InsufficientEvidence, Question, Refused, Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, retrieve_scoped
 
 
@@ -70,15 +70,20 @@ class Engine:
                 query, corpus, facts, self.models, self.policy, clock, question.collection
             )
             query = ending.query = replace(query, linked=retrieved.linked)
-            refusal = self._refusal(query, retrieved, ending)
-            if refusal is not None:
-                return refusal(retrieved, corpus)
+            if names_nothing(query) and question.understood_as is None:
+                return ending.names_nothing(retrieved, corpus)
+            if not retrieved.ranked or not (retrieved.is_scaled or _may_answer(query, retrieved)):
+                return self._refuse(query, retrieved, ending, corpus)
             with clock("rerank" if reranker else "rank"):
                 gathered = evidence.gather(question, query, facts, retrieved, corpus, self.policy, reranker)
-            if gathered is None or (gathered.missing and retrieved.is_doubtful):
+            if gathered is None:
                 return ending.insufficient(retrieved, corpus)
-            if gathered.absent is not None:
+            retrieved = self.models.grounded(retrieved, gathered.grounds)
+            is_enough = _may_answer(query, retrieved) if gathered.grounds else gathered.absent is None
+            if not is_enough and gathered.absent is not None:
                 return ending.insufficient(retrieved, corpus, gathered.absent)
+            if not is_enough:
+                return self._refuse(query, retrieved, ending, corpus)
         headline = evidence.headline(query, facts, gathered)
         progress.evidence(gathered.evidence.passages, query)
         progress.headline(headline, {1: gathered.leading_study})
@@ -117,15 +122,16 @@ class Engine:
                 vector = None
         return safety.check(question.searched, vector, facts.safety, self.classifier)
 
-    def _refusal(self, query: Query, retrieved: Retrieved, ending: endings.EndingBuilder) -> endings.Refuse | None:
-        """Return how to refuse; None where the question is to be answered."""
-        if names_nothing(query) and ending.question.understood_as is None:
-            return ending.names_nothing
-        if retrieved.is_answerable or (query.sources.studies and retrieved.ranked):
-            return None
+    def _refuse(self, query: Query, retrieved: Retrieved, ending: endings.EndingBuilder, corpus: Corpus) -> Refused:
+        """Refuse a question that the corpus does not answer: as one of its subjects, or as none of them."""
         is_named = bool(query.concepts or query.unstudied)
         is_near = is_named or retrieved.signals["best_passage_cosine"] >= self.policy.in_scope_from
-        return ending.insufficient if is_near else ending.out_of_scope
+        return ending.insufficient(retrieved, corpus) if is_near else ending.out_of_scope(retrieved, corpus)
+
+
+def _may_answer(query: Query, retrieved: Retrieved) -> bool:
+    """Tell whether the corpus is likely to answer; studies that the question names are asked whatever the chance."""
+    return retrieved.is_answerable or bool(query.sources.studies and retrieved.ranked)
 
 
 def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:

@@ -18,6 +18,7 @@ FITS = {
     "relevance": N_("Relevance of a study"),
     "answerability": N_("Answerability"),
     "lead": N_("Chance that the first study answers"),
+    "grounding": N_("The same, from texts without questions of curators"),
 }
 
 

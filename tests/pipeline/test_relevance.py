@@ -14,6 +14,7 @@ from qa_app.answers import engines
 from qa_app.pipeline import confidence, learned, relevance
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.coverage import missing_parts
+from qa_app.pipeline.grounding import signals
 from qa_app.pipeline.learned import BadModel, Logistic
 from qa_app.pipeline.policy import DEFAULT, PRESETS, Policy
 from qa_app.pipeline.ports import Vector
@@ -85,6 +86,8 @@ def test_the_files_that_come_with_the_code_are_whole(folder: Path) -> None:
     files = [learned.read(folder / f"{kind}.json") for kind in engines.KINDS]
 
     assert [file.kind for file in files] == list(engines.KINDS)
+    *files, grounding = files
+    assert grounding.models["bare"].names == tuple(signals(0.5, None, 0.0))
     for file in files:
         assert set(file.models) == {"meaning", "words", "meaning_bare", "words_bare"}
         assert learned.folder_of(file.encoder) == folder

@@ -96,7 +96,7 @@ def test_a_calibrated_corpus_says_so_and_is_calibrated_anew_once_it_has_changed(
     assert CorpusCalibration.objects.count() == 2
 
 
-@pytest.mark.parametrize(("lead_offset", "outcome"), [(9.0, "partial"), (-9.0, "insufficient_evidence")])
+@pytest.mark.parametrize(("lead_offset", "outcome"), [(9.0, "partial"), (-9.0, "out_of_scope")])
 def test_a_part_is_answered_only_where_the_lead_is_likely(garden: None, lead_offset: float, outcome: str) -> None:
     figures = {"slope": 1.0, "offset": 9.0, "lead_slope": 1.0, "lead_offset": lead_offset}
     CorpusCalibration.objects.create(

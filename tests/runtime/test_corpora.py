@@ -73,6 +73,7 @@ def test_pages_use_the_nouns_of_the_site(client: Client) -> None:
     german = client.get("/corpus/", headers={"accept-language": "de"}).content.decode()
 
     assert "1 published chapter, chosen by curators" in english
-    assert not re.search(r"(?i)\bstud(y|ies)\b", re.sub(r"<[^>]*>", "", english.partition("<main")[2]))
+    left = re.sub(r"<[^>]*>", "", english.partition("<main")[2])
+    assert not [line for line in left.splitlines() if re.search(r"(?i)\bstud(y|ies)\b", line)]
     assert "Quelle" in german
     assert "Studie" not in re.sub(r"<[^>]*>", "", german.partition("<main")[2])

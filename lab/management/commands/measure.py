@@ -9,9 +9,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from lab import edited_sentences, foreign_corpus, judging, lexicon_usage, retrieval
+from lab import edited_sentences, foreign_corpus, grounding_fit, judging, lexicon_usage, retrieval
 from qa_app.evaluation import golden_set
 from qa_app.management.commands.evaluate import format_share, write
+from qa_app.pipeline import learned
 from qa_app.pipeline import policy as policies
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, read_tables
 from qa_app.pipeline.policy import PRESETS
@@ -68,6 +69,9 @@ class Command(BaseCommand):
         )
         corpus.add_argument("--json", type=Path, dest="out", help="write the figures and a row a question here")
         corpus.add_argument("--preset", help=f"instead of the site's policy: {', '.join(PRESETS)}")
+        grounding = kinds.add_parser("grounding", help="fit the estimate for texts without curated questions")
+        grounding.add_argument("folders", type=Path, nargs="+", help="folders of studies/ and questions.jsonl")
+        grounding.add_argument("--out", type=Path, default=learned.FOLDER, help="folder of the models")
 
     def handle(self, *args: Any, **options: Any) -> None:
         what = options["what"]
@@ -77,6 +81,8 @@ class Command(BaseCommand):
             self.blind(options["file"], options["out"], n=options["n"], seed=options["seed"])
         elif what == "corpus":
             self.corpus(**{k: options[k] for k in ("folders", "out", "preset", "changes")})
+        elif what == "grounding":
+            self.grounding(options["folders"], options["out"])
         elif what == "lexica":
             self.lexica(options["files"], options["library"])
         elif what == "verification":
@@ -127,6 +133,13 @@ class Command(BaseCommand):
         except (OSError, ValueError) as error:
             raise CommandError(str(error)) from error
         write(report, out)  # of the last one, which is of all of them
+
+    def grounding(self, folders: list[Path], out: Path) -> None:
+        try:
+            row = grounding_fit.fit(folders, cache=settings.DATA_DIR / "cache", report=self.progress)
+        except (OSError, ValueError) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{row['figures']['bare']}\nWritten to {grounding_fit.write(row, out)}")
 
     # --- Word lists ---------------------------------------------------------------------------------------------------
 
