@@ -50,6 +50,7 @@ STUDY_KEYS = (
     "peer_reviewed",
     "collection",
     "population",
+    "facets",
     "n_studies",
     "n_participants",
     "duration_weeks",

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from corpus_app.appraisal import bias_to_json, effect_to_json
+from corpus_app.facets import facets_to_json
 from corpus_app.records import Notice, PassageKind, Wanted, question_lines
 from corpus_app.sources.drafts import CertaintyDraft, FindingDraft, PassageDraft, StudyDraft, Vocabulary
 from corpus_app.sources.layout import (
@@ -40,6 +41,7 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
             "age_group": draft.age_group,
             "sex": draft.sex,
         },
+        "facets": facets_to_json(draft.facets),
         "duration_weeks": {
             key: value for key, value in weeks.items() if value is not None or f"duration_weeks.{key}" in empty
         },

@@ -45,7 +45,7 @@ def _of_query(query: Query) -> dict[str, float]:
         "words": math.log(1 + len(query.text.split())),
         "has_digit": float(any(letter.isdigit() for letter in query.text)),
         "is_comparison": float(query.is_comparison),
-        "names_people": float(query.population.is_named),
+        "names_people": float(query.facets.is_named),
         "interventions": float(len(query.intervention)),
         "outcomes": float(len(query.outcome)),
         **{f"intent_{intent.value}": float(query.intent is intent) for intent in Intent},

@@ -17,10 +17,11 @@ from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.learned import BadModel, Logistic
 from qa_app.pipeline.policy import DEFAULT, PRESETS, Policy
 from qa_app.pipeline.ports import Vector
-from qa_app.pipeline.query import Population, Query
+from qa_app.pipeline.query import Query
 from qa_app.pipeline.records import Scope
 from qa_app.pipeline.relevance import Features, Vocabulary, read_features
 from qa_app.pipeline.retrieval import Models, Retrieved, cited_studies, fuse, retrieve, retrieve_scoped
+from tests.pipeline.corpora import asked
 from tests.pipeline.fake_corpus import FakeCorpus
 from tests.pipeline.values import make_concept, make_passage, make_query, make_scores, make_study
 
@@ -127,14 +128,14 @@ def test_an_unstudied_concept_is_missing_once() -> None:
 
 
 def test_people_asked_about_whom_no_cited_study_includes_are_missing() -> None:
-    women, older = Population(sexes=(Sex.FEMALE,)), Population(age_groups=(AgeGroup.OLDER_ADULTS,))
-    trained = Population(training=(TrainingStatus.TRAINED,))
-    for asked, own, parts in (
+    women, older = asked(sex="female"), asked(age_group="older_adults")
+    trained = asked(training_status="trained")
+    for named, own, parts in (
         (women, {"sex": Sex.MALE}, ("women",)), (women, {"sex": Sex.BOTH}, ()), (women, {"sex": Sex.FEMALE}, ()),
         (older, {"age_group": AgeGroup.ADULTS}, ("older adults",)), (older, {"age_group": AgeGroup.NOT_REPORTED}, ()),
-        (trained, {"training_status": TrainingStatus.UNTRAINED}, ("trained people",)), (Population(), {}, ()),
+        (trained, {"training_status": TrainingStatus.UNTRAINED}, ("trained people",)), (asked(), {}, ()),
     ):  # fmt: skip
-        assert missing(make_query("Do weekly sets build muscle?", population=asked), **own) == parts
+        assert missing(make_query("Do weekly sets build muscle?", facets=named), **own) == parts
 
 
 def test_the_confidence_is_a_chance_with_its_reasons() -> None:
