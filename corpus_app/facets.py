@@ -16,7 +16,7 @@ COLUMNS: Mapping[str, type[StrEnum]] = {"age_group": AgeGroup, "sex": Sex, "trai
 """Facets with a column of their own, which takes these values alone; all of them tell who was studied."""
 PARAMETERS: Mapping[str, str] = {"age_group": "age", "training_status": "training"}
 """Names of facets in addresses, where they differ from the key."""
-RESERVED = frozenset({"q", "collection", "design", "topic", "notice", "from", "to", "sort", "page", "fields", "limit"})
+RESERVED = frozenset("q collection design topic notice from to sort page cursor fields limit".split())
 """Names that addresses use for something else."""
 YEARS_OF_AGE = "years of age"
 """The unit of a facet whose ranges are ages, as English states them: "over 65", "in my forties"."""
@@ -100,6 +100,11 @@ FacetValues = tuple[tuple[str, tuple[str, ...]], ...]
 def parameter_of(key: str) -> str:
     """Return the name of a facet in addresses."""
     return PARAMETERS.get(key, key)
+
+
+def key_of(parameter: str) -> str:
+    """Return the key of the facet that addresses name so."""
+    return next((key for key, name in PARAMETERS.items() if name == parameter), parameter)
 
 
 def facets_from_json(stored: Mapping[str, Sequence[str]] | None) -> FacetValues:

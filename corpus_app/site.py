@@ -118,6 +118,10 @@ class Site:
         """The kinds of source that a study may be of, the corpus' own first."""
         return tuple(dict.fromkeys((*self.source_kinds, *(design.value for design in Design))))
 
+    def facet_words(self, text: str, language: str) -> str:
+        """Return a label or text of a facet in a language, as far as the site translates it."""
+        return self.texts_in(language.partition("-")[0]).facet_words.get(text, text)
+
     @property
     def is_about_people(self) -> bool:
         """Tell whether the site declares a facet that tells who was studied."""

@@ -17,7 +17,7 @@ from rest_framework.fields import (
     ListField,
 )
 
-from corpus_app import appraisal, records
+from corpus_app import appraisal, records, search
 from corpus_app.public import changes
 from corpus_app.templatetags.corpus_words import web_address
 
@@ -53,6 +53,9 @@ class Piece(Shape):
     marked = BooleanField(help_text="Whether it is one of the words asked for.")
 
 
+FACET_VALUES = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+
+
 class Study(Shape):
     study_id = CharField(help_text="The study's stable name, such as S018.")
     title = CharField()
@@ -68,6 +71,7 @@ class Study(Shape):
     training_status = choice(records.TrainingStatus)
     age_group = choice(records.AgeGroup)
     sex = choice(records.Sex)
+    facets = serializers.SerializerMethodField(help_text="Values of the facets that this corpus declares, by facet.")
     concepts = texts("Ids of what it is about, in the curator's order.")
     notice = choice(records.Notice, help_text="A retracted study can be read here, and is used for no answer.")
     page = serializers.SerializerMethodField(help_text="Its page on this site.")
@@ -75,6 +79,10 @@ class Study(Shape):
     @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_url(self, study: records.Study) -> str | None:
         return web_address(study.url) or None
+
+    @extend_schema_field(FACET_VALUES)
+    def get_facets(self, study: records.Study) -> dict[str, list[str]]:
+        return {key: list(study.values_of(key)) for key in search.site().facets}
 
     def get_page(self, study: records.Study) -> str:
         return f"/studies/{study.study_id}/"

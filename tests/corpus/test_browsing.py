@@ -18,12 +18,19 @@ from corpus_app import curation
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, Study
 from corpus_app.public import browsing, selection
 from corpus_app.public.selection import Selection
-from tests.builders import make_collection, make_concept, make_curator, make_finding, make_study
+from tests.builders import declare_site, make_collection, make_concept, make_curator, make_finding, make_study
+
+FACETS = ("collection", "design", "age", "sex", "training", "topic", "notice")
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
 
 PAGES = ("/corpus/", "/topics/", "/changes/", "/changes/atom.xml")
 CANARY = "Zorblatt"
+
+
+@pytest.fixture(autouse=True)
+def people() -> None:
+    declare_site()
 
 
 @pytest.fixture
@@ -95,7 +102,7 @@ def test_the_count_of_a_value_is_what_choosing_it_finds() -> None:
             concepts=(outcome,) if index else (outcome, other),
         )  # fmt: skip
 
-    for facet in selection.FACETS:
+    for facet in FACETS:
         counts = browsing.browse(Selection()).counts[facet]
         assert counts
         assert {value: browsing.browse(Selection().toggled(facet, value)).total for value in counts} == counts
@@ -104,6 +111,31 @@ def test_the_count_of_a_value_is_what_choosing_it_finds() -> None:
     assert (browsing.browse(either).total, browsing.browse(either.toggled("sex", "female")).total) == (3, 2)
     assert narrowed.counts["sex"] == {"female": 2}
     assert narrowed.counts["design"] == {"meta_analysis": 2, "guideline": 1, "other": 1}
+
+
+SOIL = """
+[facets.soil]
+label = "Soil"
+[facets.soil.values.clay]
+label = "heavy clay"
+phrases = ["clay"]
+[facets.soil.values.sand]
+label = "sand"
+"""
+
+
+def test_pages_filter_by_what_the_site_declares_and_by_nothing_else() -> None:
+    declare_site(SOIL)
+    make_study(study_id="CLAY", facets={"soil": ["clay", "sand"]})
+    make_study(study_id="SAND", facets={"soil": ["sand"]})
+
+    page, study = words(shown("/corpus/?soil=clay")), words(shown("/studies/CLAY/"))
+    assert (found(soil=["clay"]), set(found(soil=["sand"]))) == (["CLAY"], {"CLAY", "SAND"})
+    assert "Soil" in page
+    assert "Soil Heavy clay, sand" in study
+    assert Client().get("/api/v1/studies?soil=clay").json()["items"][0]["facets"] == {"soil": ["clay", "sand"]}
+    assert Client().get("/api/v1/studies?sex=female").status_code == 400
+    assert not {"Age", "Sex"} & {*page.split(), *study.split()}
 
 
 def test_years_are_a_span_and_a_study_without_a_year_is_in_none() -> None:
@@ -156,7 +188,7 @@ NASTY = (
 
 def test_no_address_breaks_the_page() -> None:
     make_study()
-    fields = [*selection.FACETS, "from", "to", "sort", "page"]
+    fields = [*FACETS, "from", "to", "sort", "page"]
     for nasty in NASTY:
         value = nasty if "%" in nasty else quote(nasty)
         html = shown("/corpus/?" + "&".join(f"{name}={value}" for name in ("q", *fields)))
@@ -177,12 +209,12 @@ def test_what_cannot_be_used_is_named_once_and_the_rest_is_used() -> None:
     assert "/studies/B/" not in html
 
 
-KNOWN = {facet: {"a", "b-c", "é"} for facet in selection.FACETS}
+KNOWN = {facet: {"a", "b-c", "é"} for facet in FACETS}
 
 
 @given(
     st.builds(Selection, words=st.text("ab é&=%+#", max_size=20).map(lambda text: " ".join(text.split())),
-     chosen=st.frozensets(st.tuples(st.sampled_from(selection.FACETS), st.sampled_from(["a", "b-c", "é"]))),
+     chosen=st.frozensets(st.tuples(st.sampled_from(FACETS), st.sampled_from(["a", "b-c", "é"]))),
      first_year=st.none() | st.integers(1000, 2000), last_year=st.none() | st.integers(2000, 2999),
      order=st.sampled_from(["", *selection.SORTS]), page=st.integers(1, 9999)),
 )  # fmt: skip
@@ -192,7 +224,7 @@ def test_a_selection_is_read_back_from_its_own_address(chosen: Selection) -> Non
     assert selection.read(dict(query.lists()), known=KNOWN) == (chosen, ())
 
 
-@given(st.dictionaries(st.sampled_from(["q", "from", "to", "sort", "page", *selection.FACETS]), st.lists(st.text())))
+@given(st.dictionaries(st.sampled_from(["q", "from", "to", "sort", "page", *FACETS]), st.lists(st.text())))
 def test_nothing_in_an_address_raises(parameters: dict[str, list[str]]) -> None:
     chosen, _ = selection.read(parameters, known=KNOWN)
 
