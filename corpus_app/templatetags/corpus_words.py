@@ -239,12 +239,6 @@ def facet_value_words(facet: str, value: str) -> str:
     return facet_words(declared.label) if declared else ""
 
 
-@register.simple_tag
-def is_about_people() -> bool:
-    """Tell whether the site declares who was studied."""
-    return search.site().is_about_people
-
-
 @register.filter
 def facet_rows(study: records.Study) -> list[tuple[str, str]]:
     """Return the declared facets of which the study has a value: pairs of label and values."""

@@ -325,6 +325,13 @@ def leg_words(value: object) -> str:
 
 
 @register.filter
+def tells_of_people(rows: Iterable[Any]) -> bool:
+    """Tell whether a row of the table of findings says who, or how many, were studied."""
+    studies = [row.study for row in rows]
+    return any(study.population or study.participants is not None or study.included_studies for study in studies)
+
+
+@register.filter
 def stage_words(value: object) -> str:
     return gettext(STAGES.get(str(value), str(value).replace("_", " ").capitalize()))
 
