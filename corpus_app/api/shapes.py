@@ -253,6 +253,17 @@ class Collection_(Shape):
         ref_name = "Collection"
 
 
+class NamedValue(Shape):
+    value = CharField()
+    label = CharField()  # type: ignore[assignment]  # no label of a form
+
+
+class Facet(Shape):
+    name = CharField(help_text="The parameter by which studies are filtered.")
+    label = CharField()  # type: ignore[assignment]  # no label of a form
+    values = NamedValue(many=True)
+
+
 class CorpusState(Shape):
     corpus_version = IntegerField(help_text="Rises with every change that a reader could notice.")
     changed_at = DateTimeField(allow_null=True)
@@ -260,6 +271,7 @@ class CorpusState(Shape):
     passages = IntegerField(help_text="Passages that questions are answered from.")
     sha256 = CharField(help_text="Over what these passages say: two corpora with one digest read alike.")
     encoder = CharField(help_text="What questions and passages are compared by.")
+    facets = Facet(many=True, help_text="The facets that this corpus declares.")
 
 
 class Changes(Shape):

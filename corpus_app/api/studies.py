@@ -45,7 +45,8 @@ STUDY_PARAMETERS = [
         {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
         style="form",
         explode=True,
-        description="A facet that this corpus declares, by its name, as `age=adults`; `/corpus` lists them." + MANY,
+        description="A facet that this corpus declares, by its name, as `age=adults`; `/corpus/version` lists them."
+        + MANY,
     ),
     OpenApiParameter("from", int, description="The first year."),
     OpenApiParameter("to", int, description="The last year."),

@@ -185,6 +185,12 @@ class StudyDraft:
     """The file, and the line of a CSV: where a problem found later is reported."""
     line: int | None = field(default=None, compare=False)
 
+    @property
+    def tells_of_people(self) -> bool:
+        """Tell whether it says anything of who was studied."""
+        facets = {self.training_status.value, self.age_group.value, self.sex.value}
+        return bool(self.population or self.n_participants is not None or facets != {Sex.NOT_REPORTED.value})
+
     def identities(self) -> Iterator[tuple[str, str]]:
         """Yield the fields, with their values, that name one study only."""
         yield "study_id", self.study_id

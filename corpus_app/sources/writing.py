@@ -18,6 +18,8 @@ from corpus_app.sources.layout import (
     CERTAINTY_KEYS,
     FINDING_SAID,
     MASTER_COLUMNS,
+    OF_PEOPLE,
+    POPULATION_KEYS,
     RELATION_KEYS,
     REQUIRED_KEYS,
     STUDY_KEYS,
@@ -35,12 +37,7 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
     weeks = {"min": draft.duration_weeks_min, "max": draft.duration_weeks_max}
     values: dict[str, Any] = {key: getattr(draft, key) for key in STUDY_KEYS if hasattr(draft, key)}
     values |= {
-        "population": {
-            "description": draft.population,
-            "training_status": draft.training_status,
-            "age_group": draft.age_group,
-            "sex": draft.sex,
-        },
+        "population": _population(draft) if draft.tells_of_people else None,
         "facets": facets_to_json(draft.facets),
         "duration_weeks": {
             key: value for key, value in weeks.items() if value is not None or f"duration_weeks.{key}" in empty
@@ -58,6 +55,10 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
         elif key in empty:
             kept[key] = json.loads(empty[key])
     return kept
+
+
+def _population(draft: StudyDraft) -> dict[str, Any]:
+    return {"description": draft.population} | {key: getattr(draft, key) for key in POPULATION_KEYS[1:]}
 
 
 def _finding_values(finding: FindingDraft) -> dict[str, Any]:
@@ -110,9 +111,13 @@ def master_row(draft: StudyDraft) -> dict[str, str]:
 
 def master_csv(drafts: Iterable[StudyDraft]) -> bytes:
     out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, MASTER_COLUMNS, lineterminator="\n")
+    rows = list(drafts)
+    tell_of_people = any(draft.tells_of_people for draft in rows)
+    columns = [column for column in MASTER_COLUMNS if tell_of_people or column not in OF_PEOPLE]
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({column: safe_cell(cell) for column, cell in master_row(draft).items()} for draft in drafts)
+    for cells in map(master_row, rows):
+        writer.writerow({column: safe_cell(cells[column]) for column in columns})
     return out.getvalue().encode()
 
 
