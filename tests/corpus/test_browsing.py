@@ -1,12 +1,16 @@
 """Pages of the corpus: what they find and count, what they make of any address, and that nothing unpublished shows."""
 
+import json
 import re
+import shutil
 from html import unescape
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import connection
 from django.http import QueryDict
 from django.test import Client
@@ -14,12 +18,14 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app import curation
-from corpus_app.models import ConceptRelation, ConceptRelationStudy, Study
+from corpus_app import curation, sources
+from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusEvent, Study
 from corpus_app.public import browsing, selection
 from corpus_app.public.selection import Selection
 from tests.builders import declare_site, make_collection, make_concept, make_curator, make_finding, make_study
+from tests.corpus.test_admin import errors, form_of
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 FACETS = ("collection", "design", "age", "sex", "training", "topic", "notice")
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
@@ -136,6 +142,41 @@ def test_pages_filter_by_what_the_site_declares_and_by_nothing_else() -> None:
     assert Client().get("/api/v1/studies?soil=clay").json()["items"][0]["facets"] == {"soil": ["clay", "sand"]}
     assert Client().get("/api/v1/studies?sex=female").status_code == 400
     assert not {"Age", "Sex"} & {*page.split(), *study.split()}
+
+
+def test_the_desk_ticks_declared_values_and_hides_what_tells_of_people(client: Client) -> None:
+    declare_site(SOIL)
+    study = make_study(facets={"soil": ["clay"]})
+    url = f"/admin/corpus_app/study/{study.pk}/change/"
+    client.force_login(make_curator())
+
+    assert client.post(url, form_of(client, url)).status_code == 302
+    assert not CorpusEvent.objects.exists()
+    assert client.post(url, form_of(client, url) | {"facets": ["soil:sand", "soil:clay"]}).status_code == 302
+    assert "not one of the available choices" in errors(
+        client.post(url, form_of(client, url) | {"facets": ["soil:mud"]})
+    )
+    study.refresh_from_db()
+    assert study.facets == {"soil": ["sand", "clay"]}
+    assert not {"population", "sex", "age_group", "training_status", "n_participants"} & form_of(client, url).keys()
+    declare_site()
+    assert {"population", "sex", "n_participants"} <= form_of(client, url).keys()
+
+
+def test_a_file_names_declared_values_alone_and_an_export_gives_them_back(tmp_path: Path) -> None:
+    garden = Path(shutil.copytree(EXAMPLES / "garden", tmp_path / "garden"))
+    call_command("import_corpus", garden, publish=True, verbosity=0)
+
+    assert Study.objects.get(study_id="G03").facets == {"place": ["greenhouse"]}
+    call_command("export_corpus", tmp_path / "out", verbosity=0)
+    exported = json.loads((tmp_path / "out/studies/G03.json").read_text("utf-8"))
+    assert exported["facets"] == {"place": ["greenhouse"]}
+    assert "population" not in exported
+    assert "sex" not in (tmp_path / "out/studies_master.csv").read_text("utf-8").splitlines()[0]
+    path = garden / "studies" / "G03.json"
+    path.write_text(path.read_text("utf-8").replace('"place": "greenhouse"', '"place": "moon"'), "utf-8")
+    (problem,) = sources.read(garden).problems
+    assert (problem.field, "place has no value 'moon'" in problem.reason) == ("facets", True)
 
 
 def test_years_are_a_span_and_a_study_without_a_year_is_in_none() -> None:
