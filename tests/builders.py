@@ -7,17 +7,8 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 
-from corpus_app import indexing, passages
-from corpus_app.models import (
-    Collection,
-    Concept,
-    ConceptCollection,
-    CorpusLexicon,
-    Finding,
-    Passage,
-    Study,
-    StudyConcept,
-)
+from corpus_app import indexing, models, passages
+from corpus_app.models import Collection, Concept, ConceptCollection, Finding, Passage, Study, StudyConcept
 from corpus_app.search import versions
 from qa_app.models import StoredPolicy
 
@@ -29,7 +20,7 @@ TEXT = "Ten weekly sets of leg press increased quadriceps thickness in trained m
 def declare_site(content: str | None = None) -> None:
     """Store a site file: that of the starter corpus, or this text."""
     text = content if content is not None else (Path(__file__).parents[1] / "corpus" / "site.toml").read_text("utf-8")
-    CorpusLexicon.objects.update_or_create(name="site", defaults={"content": text})
+    models.CorpusLexicon.objects.update_or_create(name="site", defaults={"content": text})
     versions.cache.clear()
 
 

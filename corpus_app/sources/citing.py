@@ -30,8 +30,8 @@ _CSL_TYPES: Mapping[str, str] = {Design.THESIS: "thesis", Design.PREPRINT: "arti
 def to_csv(drafts: Iterable[StudyDraft]) -> bytes:
     """Return a CSV with one row per study."""
     rows = list(drafts)
-    tell_of_people = any(draft.tells_of_people for draft in rows)
-    columns = [column for column in CSV_COLUMNS if tell_of_people or column not in OF_PEOPLE]
+    has_people = any(draft.has_people for draft in rows)
+    columns = [column for column in CSV_COLUMNS if has_people or column not in OF_PEOPLE]
     return spreadsheet(columns, ([getattr(draft, column) for column in columns] for draft in rows))
 
 

@@ -186,7 +186,7 @@ class StudyDraft:
     line: int | None = field(default=None, compare=False)
 
     @property
-    def tells_of_people(self) -> bool:
+    def has_people(self) -> bool:
         """Tell whether it says anything of who was studied."""
         facets = {self.training_status.value, self.age_group.value, self.sex.value}
         return bool(self.population or self.n_participants is not None or facets != {Sex.NOT_REPORTED.value})

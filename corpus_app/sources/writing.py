@@ -37,7 +37,7 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
     weeks = {"min": draft.duration_weeks_min, "max": draft.duration_weeks_max}
     values: dict[str, Any] = {key: getattr(draft, key) for key in STUDY_KEYS if hasattr(draft, key)}
     values |= {
-        "population": _population(draft) if draft.tells_of_people else None,
+        "population": _population(draft) if draft.has_people else None,
         "facets": facets_to_json(draft.facets),
         "duration_weeks": {
             key: value for key, value in weeks.items() if value is not None or f"duration_weeks.{key}" in empty
@@ -112,8 +112,8 @@ def master_row(draft: StudyDraft) -> dict[str, str]:
 def master_csv(drafts: Iterable[StudyDraft]) -> bytes:
     out = io.StringIO(newline="")
     rows = list(drafts)
-    tell_of_people = any(draft.tells_of_people for draft in rows)
-    columns = [column for column in MASTER_COLUMNS if tell_of_people or column not in OF_PEOPLE]
+    has_people = any(draft.has_people for draft in rows)
+    columns = [column for column in MASTER_COLUMNS if has_people or column not in OF_PEOPLE]
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
     for cells in map(master_row, rows):

@@ -325,7 +325,7 @@ def leg_words(value: object) -> str:
 
 
 @register.filter
-def tells_of_people(rows: Iterable[Any]) -> bool:
+def has_people(rows: Iterable[Any]) -> bool:
     """Tell whether a row of the table of findings says who, or how many, were studied."""
     studies = [row.study for row in rows]
     return any(study.population or study.participants is not None or study.included_studies for study in studies)

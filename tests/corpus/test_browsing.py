@@ -122,11 +122,7 @@ def test_the_count_of_a_value_is_what_choosing_it_finds() -> None:
 SOIL = """
 [facets.soil]
 label = "Soil"
-[facets.soil.values.clay]
-label = "heavy clay"
-phrases = ["clay"]
-[facets.soil.values.sand]
-label = "sand"
+values = { clay = { label = "heavy clay", phrases = ["clay"] }, sand = { label = "sand" } }
 """
 
 

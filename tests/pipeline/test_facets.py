@@ -14,26 +14,15 @@ from tests.pipeline.values import make_query, make_study
 SITE = """
 [facets.soil]
 label = "Soil"
-[facets.soil.values.clay]
-label = "clay"
-text = "heavy clay"
-phrases = ["clay", "{heavy} soil*"]
-exceptions = ["clay pot*"]
-[facets.soil.values.sand]
-label = "sand"
-always_named = true
-phrases = ["sand*"]
-[facets.soil.values.any]
-label = "any soil"
-open = true
+[facets.soil.values]
+clay = { label = "clay", text = "heavy clay", phrases = ["clay", "{heavy} soil*"], exceptions = ["clay pot*"] }
+sand = { label = "sand", always_named = true, phrases = ["sand*"] }
+any = { label = "any soil", open = true }
 [facets.height]
 label = "Height"
 unit = "cm"
 ranges = [{ at_least = 0, values = ["dwarf"] }, { at_least = 60, values = ["tall"] }]
-[facets.height.values.dwarf]
-label = "dwarf"
-[facets.height.values.tall]
-label = "tall"
+values = { dwarf = { label = "dwarf" }, tall = { label = "tall" } }
 [phrase_lists]
 heavy = ["heavy", "sticky"]
 """
@@ -78,7 +67,6 @@ def test_a_declaration_that_cannot_be_used_is_refused_by_key_and_reason() -> Non
     for content, place, reason in (
         (soil + "[facets.soil.values]", "facets.soil.values", "is empty"), ("[facets.soil.values]", "facets['soil'].label", "lacks label"),
         (SITE.replace("facets.soil", "facets.topic"), "facets.topic", "is not a name"),
-        (SITE.replace("soil.values.clay", "sex.values.clay"), "facets['sex'].label", "lacks label"),
         (SITE.replace("soil", "sex"), "facets.sex.values", "any is none of female"), (SITE.replace('unit = "cm"', ""), "facets.height.unit", "is missing"),
         (SITE.replace('["tall"]', '["high"]'), "facets.height.ranges", "high is no value"),
         (SITE.replace('"sand*"', '"Sandy-soil"'), "facets.soil.values.sand.phrases", "is no phrase"),
