@@ -158,6 +158,9 @@ class Study(models.Model):
         max_length=40, choices=choices(records.AgeGroup), default=records.AgeGroup.NOT_REPORTED.value
     )
     sex = models.CharField(max_length=40, choices=choices(records.Sex), default=records.Sex.NOT_REPORTED.value)
+    facets = models.JSONField(
+        default=dict, blank=True, help_text="Values of the facets that the corpus declares, by key: lists of values."
+    )
     n_studies = models.PositiveIntegerField("included studies", null=True, blank=True)
     n_participants = models.PositiveIntegerField("participants", null=True, blank=True)
     duration_weeks_min = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])

@@ -243,6 +243,13 @@ class Study:
     """The study in one or two plain sentences; empty when no curator has written them."""
     kind: SourceKind | None = None
     """The declared kind of source; None where the design is one of `Design`."""
+    facets: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The values of declared facets without a column of their own, by key."""
+
+    def values_of(self, facet: str) -> tuple[str, ...]:
+        """Return the values of a facet; none where nobody has entered any."""
+        column = {"age_group": self.age_group, "training_status": self.training_status, "sex": self.sex}.get(facet)
+        return dict(self.facets).get(facet, ()) if column is None else (column.value,)
 
 
 @dataclass(frozen=True, slots=True)

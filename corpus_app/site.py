@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
+from corpus_app.facets import COLUMNS, Facet
 from corpus_app.records import SECTION_OF_ROLE, ConceptRole, Design, Section, SectionRole, SourceKind
 
 
@@ -70,6 +71,8 @@ class SiteTexts:
     """Labels of kinds of concepts, in a language other than that of the file."""
     source_kinds: Mapping[str, str] = field(default_factory=dict)
     """Labels of kinds of sources, in a language other than that of the file."""
+    facet_words: Mapping[str, str] = field(default_factory=dict)
+    """Labels and texts of facets and their values in another language, by those of the file."""
 
 
 DEFAULT_TEXTS = SiteTexts(name="InForm")
@@ -89,6 +92,9 @@ class Site:
     source_kinds: Mapping[str, SourceKind] = field(default_factory=dict)
     section_roles: Mapping[str, SectionRole] = field(default_factory=dict)
     """Roles of the corpus' own sections, by their names as they stand in the sources."""
+    facets: Mapping[str, Facet] = field(default_factory=dict)
+    phrase_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Lists that phrases of facets refer to: {person}."""
 
     def texts_in(self, language: str) -> SiteTexts:
         """Return the texts in a language (`de`); what is not translated stays as it is."""
@@ -111,6 +117,15 @@ class Site:
     def designs(self) -> tuple[str, ...]:
         """The kinds of source that a study may be of, the corpus' own first."""
         return tuple(dict.fromkeys((*self.source_kinds, *(design.value for design in Design))))
+
+    def facet_words(self, text: str, language: str) -> str:
+        """Return a label or text of a facet in a language, as far as the site translates it."""
+        return self.texts_in(language.partition("-")[0]).facet_words.get(text, text)
+
+    @property
+    def is_about_people(self) -> bool:
+        """Tell whether the site declares a facet that tells who was studied."""
+        return not self.facets.keys().isdisjoint(COLUMNS)
 
     def section_of(self, headings: str) -> Section | None:
         """Return the section that one of the headings `Services > Prices` is declared as, the innermost first."""

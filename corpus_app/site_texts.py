@@ -18,6 +18,11 @@ def site_texts() -> SiteTexts:
     return search.site().texts_in((get_language() or "").partition("-")[0])
 
 
+def facet_words(text: str) -> str:
+    """Return a label or text of a facet in the language of the page, as far as the site translates it."""
+    return search.site().facet_words(text, get_language() or "")
+
+
 def context(request: HttpRequest) -> dict[str, Any]:
     """Give `site` to every template; the plain defaults where the database does not answer."""
     return {"site": SimpleLazyObject(_texts_or_defaults)}

@@ -150,12 +150,12 @@ def _adds_nothing(answer: Answered) -> bool:
 
 def _as_list(answer: Answered) -> str:
     """List the top passages with the same attributions as the answer, so that readers compare the content only."""
-    population = answer.query.population
+    asked = answer.query.facets
     texts: list[str] = []
     before = None
     for candidate in answer.passages[:PASSAGES_LISTED]:
         passage, study = candidate.passage, candidate.passage.study
-        who = "" if study == before else attribution(passage.text, study, population)
+        who = "" if study == before else attribution(passage.text, study, asked)
         texts.append(spoken(passage.text, who))
         before = study
     return "\n\n".join(f"{text} [{place}]" for place, text in enumerate(texts, start=1))

@@ -542,7 +542,9 @@ class SafetyReply(models.Model):
 
     route = models.CharField(max_length=40, help_text="Kind of question that gets this reply.")
     version = models.PositiveIntegerField()
-    text = models.TextField(max_length=2_000, help_text="What the reader is told. No training advice and no doses.")
+    text = models.TextField(
+        max_length=2_000, help_text="What the reader is told. No advice for one person, and no doses."
+    )
     instead = models.TextField(
         "what the site can do instead", max_length=1_000, blank=True, help_text="A paragraph of its own."
     )

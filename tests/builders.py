@@ -1,18 +1,27 @@
 """Rows for tests, as curation would leave them: searchable where published, waiting to be embedded."""
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import Group, User
 from django.db import transaction
 
-from corpus_app import indexing, passages
+from corpus_app import indexing, models, passages
 from corpus_app.models import Collection, Concept, ConceptCollection, Finding, Passage, Study, StudyConcept
+from corpus_app.search import versions
 from qa_app.models import StoredPolicy
 
 _numbers = itertools.count(1)
 
 TEXT = "Ten weekly sets of leg press increased quadriceps thickness in trained men. Five sets increased it less."
+
+
+def declare_site(content: str | None = None) -> None:
+    """Store a site file: that of the starter corpus, or this text."""
+    text = content if content is not None else (Path(__file__).parents[1] / "corpus" / "site.toml").read_text("utf-8")
+    models.CorpusLexicon.objects.update_or_create(name="site", defaults={"content": text})
+    versions.cache.clear()
 
 
 def make_collection(slug: str = "training", **changes: Any) -> Collection:

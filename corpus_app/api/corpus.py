@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from corpus_app import search
 from corpus_app.api import parameters, shapes
 from corpus_app.api.resources import FIELDS, Resource, found_or_404, is_id
+from corpus_app.facets import Facet, parameter_of
 from corpus_app.public import browsing, changes
 
 TAG = ["Corpus"]
@@ -119,8 +120,14 @@ class CorpusVersionView(Resource):
                     "studies": figures["studies"],
                     **search.once_per_version(search.corpus_digest),
                     "encoder": search.encoder_name(),
+                    "facets": [_facet(key, facet) for key, facet in search.site().facets.items()],
                 }
             )
+
+
+def _facet(key: str, facet: Facet) -> dict[str, Any]:
+    values = [{"value": name, "label": value.label} for name, value in facet.values.items()]
+    return {"name": parameter_of(key), "label": facet.label, "values": values}
 
 
 class ChangesView(Resource):

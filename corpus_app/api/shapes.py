@@ -17,7 +17,7 @@ from rest_framework.fields import (
     ListField,
 )
 
-from corpus_app import appraisal, records
+from corpus_app import appraisal, records, search
 from corpus_app.public import changes
 from corpus_app.templatetags.corpus_words import web_address
 
@@ -53,6 +53,9 @@ class Piece(Shape):
     marked = BooleanField(help_text="Whether it is one of the words asked for.")
 
 
+FACET_VALUES = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+
+
 class Study(Shape):
     study_id = CharField(help_text="The study's stable name, such as S018.")
     title = CharField()
@@ -68,6 +71,7 @@ class Study(Shape):
     training_status = choice(records.TrainingStatus)
     age_group = choice(records.AgeGroup)
     sex = choice(records.Sex)
+    facets = serializers.SerializerMethodField(help_text="Values of the facets that this corpus declares, by facet.")
     concepts = texts("Ids of what it is about, in the curator's order.")
     notice = choice(records.Notice, help_text="A retracted study can be read here, and is used for no answer.")
     page = serializers.SerializerMethodField(help_text="Its page on this site.")
@@ -75,6 +79,10 @@ class Study(Shape):
     @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_url(self, study: records.Study) -> str | None:
         return web_address(study.url) or None
+
+    @extend_schema_field(FACET_VALUES)
+    def get_facets(self, study: records.Study) -> dict[str, list[str]]:
+        return {key: list(study.values_of(key)) for key in search.site().facets}
 
     def get_page(self, study: records.Study) -> str:
         return f"/studies/{study.study_id}/"
@@ -245,6 +253,17 @@ class Collection_(Shape):
         ref_name = "Collection"
 
 
+class NamedValue(Shape):
+    value = CharField()
+    label = CharField()  # type: ignore[assignment]  # no label of a form
+
+
+class Facet(Shape):
+    name = CharField(help_text="The parameter by which studies are filtered.")
+    label = CharField()  # type: ignore[assignment]  # no label of a form
+    values = NamedValue(many=True)
+
+
 class CorpusState(Shape):
     corpus_version = IntegerField(help_text="Rises with every change that a reader could notice.")
     changed_at = DateTimeField(allow_null=True)
@@ -252,6 +271,7 @@ class CorpusState(Shape):
     passages = IntegerField(help_text="Passages that questions are answered from.")
     sha256 = CharField(help_text="Over what these passages say: two corpora with one digest read alike.")
     encoder = CharField(help_text="What questions and passages are compared by.")
+    facets = Facet(many=True, help_text="The facets that this corpus declares.")
 
 
 class Changes(Shape):

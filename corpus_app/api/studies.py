@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -14,14 +16,11 @@ from corpus_app.api import parameters, shapes
 from corpus_app.api.resources import FIELDS, Resource, found_or_404, is_id
 from corpus_app.public import browsing, selection
 
-FILTERS = ("q", *selection.FACETS, "from", "to", "sort")
+OTHER_FILTERS = ("q", "from", "to", "sort")
 TAG = ["Corpus"]
 FACET_DESCRIPTIONS = {
     "collection": ("A collection's slug.", None),
     "design": ("The kind of study.", records.Design),
-    "age": ("The age group studied.", records.AgeGroup),
-    "sex": ("The sex studied.", records.Sex),
-    "training": ("The training status of those studied.", records.TrainingStatus),
     "topic": ("A concept's id.", None),
     "notice": ("The notice on the study.", records.Notice),
 }
@@ -41,6 +40,14 @@ STUDY_PARAMETERS = [
         )
         for name, (description, values) in FACET_DESCRIPTIONS.items()
     ),
+    OpenApiParameter(
+        "facets",
+        {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
+        style="form",
+        explode=True,
+        description="A facet that this corpus declares, by its name, as `age=adults`; `/corpus/version` lists them."
+        + MANY,
+    ),
     OpenApiParameter("from", int, description="The first year."),
     OpenApiParameter("to", int, description="The last year."),
     OpenApiParameter(
@@ -52,8 +59,14 @@ STUDY_PARAMETERS = [
 
 class StudiesView(Resource):
     serializer_class = shapes.ListedStudy
-    known = (*FILTERS, *parameters.OF_LISTS)
-    given_often = selection.FACETS
+
+    @property
+    def known(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*OTHER_FILTERS, *self.given_often, *parameters.OF_LISTS)
+
+    @cached_property
+    def given_often(self) -> tuple[str, ...]:
+        return browsing.facets()
 
     @extend_schema(
         operation_id="list_studies", summary="Published studies by words, facets and years", tags=TAG,
@@ -61,13 +74,14 @@ class StudiesView(Resource):
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         with search.snapshot():
-            selected = browsing.select(_read_selection(request))
+            selected = browsing.select(_read_selection(request, self.given_often))
             return self.listed(selected.listed(self.page(selected.found)))
 
 
-def _read_selection(request: Request) -> selection.Selection:
+def _read_selection(request: Request, facets: Sequence[str]) -> selection.Selection:
     """Parse the filters. Raises ValidationError for an unusable value, which a web page would ignore."""
-    given = {name: request.query_params.getlist(name) for name in FILTERS if name in request.query_params}
+    names = (*OTHER_FILTERS, *facets)
+    given = {name: request.query_params.getlist(name) for name in names if name in request.query_params}
     chosen, ignored = selection.read(given, known=browsing.known_values())
     if ignored:
         known = browsing.known_values()

@@ -20,6 +20,7 @@ from corpus_app.appraisal import CertaintyLevel
 from corpus_app.curation import rows
 from corpus_app.curation.lexica import current_lexica
 from corpus_app.curation.studies import EDITABLE
+from corpus_app.facets import facets_from_json
 from corpus_app.models import Concept, ConceptRelation, OutcomeCertainty, Study
 from corpus_app.records import (
     AgeGroup,
@@ -154,6 +155,7 @@ def draft_of(study: Study) -> StudyDraft:
         "training_status": TrainingStatus(study.training_status),
         "age_group": AgeGroup(study.age_group),
         "sex": Sex(study.sex),
+        "facets": facets_from_json(study.facets),
         "duration_weeks_min": _plain(study.duration_weeks_min),
         "duration_weeks_max": _plain(study.duration_weeks_max),
         "concepts": tuple(link.concept_id for link in study.studyconcept_set.all()),

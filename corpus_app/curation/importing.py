@@ -23,6 +23,7 @@ from corpus_app.curation.entries import save_certainty, save_concept
 from corpus_app.curation.exporting import current_vocabulary
 from corpus_app.curation.lexica import set_lexica
 from corpus_app.curation.studies import EDITABLE, find_obstacle, find_quality_obstacle, merge_labels, publish
+from corpus_app.facets import facets_to_json, find_fault
 from corpus_app.models import (
     Collection,
     Concept,
@@ -80,6 +81,7 @@ def known_ids() -> Known:
         concepts=frozenset(Concept.objects.values_list("concept_id", flat=True)),
         studies=frozenset(Study.objects.values_list("study_id", flat=True)),
         designs=frozenset(search.site().designs),
+        facets=search.site().facets,
     )
 
 
@@ -373,6 +375,8 @@ def _values(draft: StudyDraft) -> dict[str, Any]:
     if draft.columns is not None:
         names = [name for name in names if name in draft.columns]
     values = {name: rows.to_json(getattr(draft, name)) for name in names}
+    if "facets" in values:
+        values["facets"] = facets_to_json(draft.facets)
     values["collection_id"] = draft.collection
     if "risk_of_bias" in values:
         values["risk_of_bias"] = bias_to_json(draft.risk_of_bias)
@@ -386,6 +390,8 @@ def find_clash(draft: StudyDraft) -> Problem | None:
     if not search.site().is_design(draft.design):
         known = listed(search.site().designs)
         return draft.problem("design", f"{draft.design!r} is no kind of source here; known: {known}.")
+    if fault := find_fault(facets_to_json(draft.facets), search.site().facets):
+        return draft.problem("facets", fault)
     others = Study.objects.exclude(study_id=draft.study_id).annotate(low=Lower("doi"))
     if draft.doi and (other := others.filter(low=draft.doi).first()):
         return draft.problem(

@@ -23,6 +23,7 @@ from corpus_app.curation.acts import (
     Scope,
     act,
 )
+from corpus_app.facets import find_fault
 from corpus_app.models import Collection, CorpusEvent, Passage, Study, StudyComment
 from corpus_app.records import Notice, Status
 from corpus_app.sources import FindingDraft
@@ -160,6 +161,8 @@ def _clean(values: Mapping[str, Any]) -> dict[str, Any]:
     if "design" in cleaned and not search.site().is_design(str(cleaned["design"])):
         known = ", ".join(search.site().designs)
         raise ValidationError({"design": f"There is no kind of source {cleaned['design']}; known: {known}."})
+    if fault := find_fault(cleaned.get("facets", {}), search.site().facets):
+        raise ValidationError({"facets": f"This {fault}"})
     for name in _EMPTY_AS_NULL:
         if name in cleaned:
             cleaned[name] = (cleaned[name] or "").strip() or None

@@ -116,7 +116,9 @@ class ConceptForm(SeenForm):
         field: Any = self.fields.get("kind")
         if field is None:
             return
-        kinds = {kind: kind_label(kind) for kind in (*CONCEPT_KINDS, *search.site().concept_kinds)}
+        site = search.site()
+        usual = (kind for kind in CONCEPT_KINDS if kind != "population" or site.is_about_people)
+        kinds = {kind: kind_label(kind) for kind in (*usual, *site.concept_kinds)}
         if current := self.instance.kind:
             kinds.setdefault(current, kind_label(current))
         field.choices = [("", "Choose a kind"), *sorted(kinds.items(), key=lambda kind: kind[1])]

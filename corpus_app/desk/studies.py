@@ -44,6 +44,7 @@ from corpus_app.desk.base import (
     curator,
     save_entries,
 )
+from corpus_app.desk.facets import FacetsField, facet_choices, hidden_fields
 from corpus_app.desk.findings import FindingInline
 from corpus_app.desk.history import HistoryMixin
 from corpus_app.desk.index_state import state_label, with_index_counts, with_index_state
@@ -77,6 +78,7 @@ class StudyForm(QuestionsForm):
         help_text="Of RoB 2 and ROBINS-I, judge every domain; give a reason for each judgement that is not low.",
     )
     design = forms.ChoiceField()
+    facets = FacetsField()
     seen_version = SeenField()
 
     class Meta:
@@ -258,12 +260,13 @@ class StudyAdmin(HistoryMixin):
         (None, {"fields": ("study_id", "title", "authors", ("year", "journal"), ("doi", "pmid"), "url", "collection")}),
         ("State", {"fields": ("status", "status_reason", "notice", "notice_reason", "state_changed_at")}),
         (
-            "Design and population",
+            "Design",
             {
                 "fields": (
                     ("design", "peer_reviewed"),
                     "population",
                     ("training_status", "age_group", "sex"),
+                    "facets",
                     ("n_studies", "n_participants"),
                     ("duration_weeks_min", "duration_weeks_max"),
                 )
@@ -288,10 +291,29 @@ class StudyAdmin(HistoryMixin):
             fixed += ("status_reason",)
         return (*fixed, "study_id")
 
+    def get_fieldsets(self, request: HttpRequest, obj: Study | None = None) -> Any:
+        """Return the fieldsets without the fields of facets that the site does not declare."""
+        hidden = hidden_fields(request)
+        kept = []
+        for title, options in super().get_fieldsets(request, obj):
+            rows = [
+                tuple(name for name in ((row,) if isinstance(row, str) else row) if name not in hidden)
+                for row in options["fields"]
+            ]
+            if shown := tuple(filter(None, rows)):
+                kept.append((title, {**options, "fields": shown}))
+        return kept
+
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        hidden = hidden_fields(request)
         if not change:
-            options["fields"] = ["study_id", *self.form.Meta.fields]
-        return super().get_form(request, obj, change=change, **options)
+            options["fields"] = ["study_id", *(name for name in self.form.Meta.fields if name not in hidden)]
+        made = super().get_form(request, obj, change=change, **options)
+        if "facets" not in hidden:
+            made.base_fields["facets"] = FacetsField(choices=facet_choices())
+        for name in hidden:
+            made.base_fields.pop(name, None)
+        return made
 
     @admin.display(description="status", ordering="status")
     def state(self, study: Study) -> str:

@@ -18,11 +18,12 @@ from django.utils import formats
 from django.utils.translation import gettext
 
 from corpus_app import hooks, models, records, search
+from corpus_app.facets import COLUMNS, parameter_of
 from corpus_app.models import TEXT_SEARCH_CONFIG, SearchText
 from corpus_app.public import changes
 from corpus_app.public.changes import Change
 from corpus_app.public.published import PublishedStudy, published_studies
-from corpus_app.public.selection import FACETS, Selection
+from corpus_app.public.selection import FIRST, LAST, Selection
 from corpus_app.records import ConceptRole, Status
 
 PAGE_SIZE = 20
@@ -38,12 +39,15 @@ def known_values() -> Mapping[str, frozenset[str]]:
     return {
         "collection": frozenset(collection.slug for collection in search.collections()),
         "design": frozenset(search.site().designs),
-        "age": frozenset(records.AgeGroup),
-        "sex": frozenset(records.Sex),
-        "training": frozenset(records.TrainingStatus),
+        **{parameter_of(key): frozenset(COLUMNS.get(key, facet.values)) for key, facet in search.site().facets.items()},
         "topic": frozenset(topics()),
         "notice": frozenset(records.Notice),
     }
+
+
+def facets() -> tuple[str, ...]:
+    """Return the names of the facets by which studies are filtered, as addresses have them."""
+    return (*FIRST, *map(parameter_of, search.site().facets), *LAST)
 
 
 def facet_names() -> Mapping[str, Mapping[str, str]]:
@@ -59,6 +63,7 @@ def offered_values() -> Mapping[str, frozenset[str]]:
     found = topics()
     outcomes = frozenset(key for key, topic in found.items() if topic.concept.role is ConceptRole.OUTCOME)
     offered = {"topic": outcomes or frozenset(found)}
+    offered |= {parameter_of(key): frozenset(facet.values) for key, facet in search.site().facets.items()}
     return {facet: values - NOT_STATED for facet, values in known_values().items()} | offered
 
 
@@ -158,9 +163,10 @@ def select(selection: Selection) -> SelectionResult:
     matches = _match(selection.words) if selection.words else None
     is_searched = matches is not None and not matches.too_common
     found: list[PublishedStudy] = []
-    counts: dict[str, Counter[str]] = {facet: Counter() for facet in FACETS}
+    names = facets()
+    counts: dict[str, Counter[str]] = {facet: Counter() for facet in names}
     years: Counter[int] = Counter()
-    wanted = [(facet, selection.values(facet)) for facet in FACETS]
+    wanted = [(facet, selection.values(facet)) for facet in names]
     for entry in published_studies():
         if is_searched and matches is not None and entry.pk not in matches.scores:
             continue
@@ -168,7 +174,7 @@ def select(selection: Selection) -> SelectionResult:
         missed += [] if entry.fits_years(selection) else ["years"]
         if not missed:
             found.append(entry)
-        for facet in FACETS:
+        for facet in names:
             if not missed or missed == [facet]:
                 counts[facet].update(entry.values(facet))
         if entry.study.year is not None and (not missed or missed == ["years"]):

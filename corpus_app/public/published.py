@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from corpus_app import records, search
+from corpus_app.facets import key_of
 from corpus_app.public.selection import Selection
 
 
@@ -22,12 +23,9 @@ class PublishedStudy:
         value = {
             "collection": study.collection,
             "design": study.design,
-            "age": study.age_group,
-            "sex": study.sex,
-            "training": study.training_status,
             "notice": study.notice,
-        }[facet]
-        return (str(value),)
+        }.get(facet)
+        return study.values_of(key_of(facet)) if value is None else (str(value),)
 
     def fits(self, facet: str, wanted: frozenset[str]) -> bool:
         return not wanted or not wanted.isdisjoint(self.values(facet))

@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-FACETS = ("collection", "design", "age", "sex", "training", "topic", "notice")
+FIRST, LAST = ("collection", "design"), ("topic", "notice")
+"""The filters of every corpus; those of declared facets stand between them."""
 SORTS = ("relevance", "newest", "title")
 LONGEST_WORDS = 200  # characters
 FIRST_YEAR, LAST_YEAR = 1000, 2999
@@ -64,7 +65,7 @@ class Selection:
     def parameters(self) -> list[tuple[str, str]]:
         """Return the query parameters in a fixed order, without default values."""
         found = [("q", self.words)] if self.words else []
-        found += sorted(self.chosen, key=lambda pair: (FACETS.index(pair[0]), pair[1]))
+        found += sorted(self.chosen, key=_place)
         found += [("from", str(self.first_year))] if self.first_year is not None else []
         found += [("to", str(self.last_year))] if self.last_year is not None else []
         found += [("sort", self.order)] if self.order else []
@@ -98,7 +99,7 @@ def read(
     if words != " ".join(asked.split()):
         ignored.append("q")
     chosen = set()
-    for facet in FACETS:
+    for facet in known:
         for value in parameters.get(facet) or []:
             if value in known[facet]:
                 chosen.add((facet, value))
@@ -115,6 +116,12 @@ def read(
         page=int(last("page", lambda value: _PAGE.fullmatch(value) is not None) or 1),
     )
     return selection, tuple(ignored)
+
+
+def _place(pair: tuple[str, str]) -> tuple[int, str, str]:
+    """Return the place of a facet and value in an address."""
+    fixed = {name: number for number, name in enumerate((*FIRST, "", *LAST))}
+    return fixed.get(pair[0], len(FIRST)), *pair
 
 
 def _is_year(value: str) -> bool:

@@ -15,9 +15,11 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from corpus_app import search
+from corpus_app.facets import key_of, parameter_of
 from corpus_app.public import browsing, changes, selection
 from corpus_app.public.pictures import Histogram, draw_histogram, draw_neighbours
 from corpus_app.public.selection import Selection
+from corpus_app.site_texts import facet_words
 from corpus_app.templatetags import corpus_words
 
 # Caches must revalidate, because a study can be withdrawn at any moment.
@@ -43,9 +45,6 @@ LABELS = {
     "q": N_("the words"),
     "collection": N_("the collection"),
     "design": N_("the kind of study"),
-    "age": N_("the age"),
-    "sex": N_("the sex"),
-    "training": N_("the training status"),
     "topic": N_("the topic"),
     "notice": N_("the notice"),
     "from": N_("the first year"),
@@ -57,11 +56,9 @@ FACETS = (
     ("collection", N_("Collection")),
     ("design", N_("Kind of study")),
     ("topic", N_("Outcome")),
-    ("age", N_("Age")),
-    ("sex", N_("Sex")),
-    ("training", N_("Training")),
     ("notice", N_("Notice")),
 )
+"""Filters of every corpus; those of declared facets stand before the last."""
 SORTS = {"relevance": N_("Best match"), "newest": N_("Newest"), "title": N_("Title")}
 CHOICES_SHOWN = 8
 STUDIES_OF_TOPIC = 20
@@ -81,7 +78,7 @@ def browse(request: HttpRequest) -> HttpResponse:
     context = {
         "chosen": chosen,
         "found": found,
-        "ignored": [gettext(LABELS[name]) for name in ignored],
+        "ignored": [gettext(LABELS[name]) if name in LABELS else _facet_label(name) for name in ignored],
         "active": list(_active(chosen, names)),
         "facets": list(_facets(chosen, found, names)),
         "hidden": [pair for pair in chosen.parameters() if pair[0] not in {"q", "from", "to", "page"}],
@@ -172,12 +169,21 @@ def _words(facet: str, value: str, names: Names) -> str:
         return names[facet].get(value, corpus_words.plain(value))
     by_facet = {
         "design": corpus_words.design_words,
-        "age": corpus_words.age_words,
-        "sex": corpus_words.sex_words,
-        "training": corpus_words.training_words,
         "notice": corpus_words.notice_words,
     }
-    return by_facet[facet](value) or gettext("not reported")
+    words = by_facet[facet](value) if facet in by_facet else corpus_words.facet_value_words(key_of(facet), value)
+    return words or gettext("not reported")
+
+
+def _labelled_facets() -> list[tuple[str, str]]:
+    """Return the facets of the page with their labels, those that the corpus declares before the notices."""
+    *first, last = ((name, gettext(label)) for name, label in FACETS)
+    declared = ((parameter_of(key), facet_words(facet.label)) for key, facet in search.site().facets.items())
+    return [*first, *declared, last]
+
+
+def _facet_label(name: str) -> str:
+    return facet_words(search.site().facets[key_of(name)].label)
 
 
 def _capital(words: str) -> str:
@@ -188,10 +194,10 @@ def _active(chosen: Selection, names: Names) -> Any:
     """Yield each active filter, with the query that removes it."""
     if chosen.words:
         yield {"label": gettext("Words"), "words": chosen.words, "query": chosen.without_words().query}
-    for facet, label in FACETS:
+    for facet, label in _labelled_facets():
         for value in sorted(chosen.values(facet)):
             words = _capital(_words(facet, value, names))
-            yield {"label": gettext(label), "words": words, "query": chosen.toggled(facet, value).query}
+            yield {"label": label, "words": words, "query": chosen.toggled(facet, value).query}
     if chosen.has_years:
         yield {"label": gettext("Years"), "words": _years(chosen), "query": chosen.in_years(None, None).query}
 
@@ -209,7 +215,7 @@ def _years(chosen: Selection) -> str:
 def _facets(chosen: Selection, found: browsing.ResultPage, names: Names) -> Any:
     """Yield each facet with its offered values, the most frequent first."""
     offered = browsing.offered_values()
-    for facet, label in FACETS:
+    for facet, label in _labelled_facets():
         counts = {v: n for v, n in found.counts[facet].items() if v in offered[facet]}
         counts |= {value: found.counts[facet].get(value, 0) for value in chosen.values(facet)}
         rows = [
@@ -224,7 +230,7 @@ def _facets(chosen: Selection, found: browsing.ResultPage, names: Names) -> Any:
         ]
         rows.sort(key=lambda row: (not row["is_on"], -int(str(row["count"])), str(row["words"])))
         if rows:
-            yield {"label": gettext(label), "name": facet, "first": rows[:CHOICES_SHOWN], "more": rows[CHOICES_SHOWN:]}
+            yield {"label": label, "name": facet, "first": rows[:CHOICES_SHOWN], "more": rows[CHOICES_SHOWN:]}
 
 
 def _histogram(chosen: Selection, found: browsing.ResultPage) -> Histogram | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from django.db import connection
 
 from common import pipelining
 from corpus_app import embedding, models, records
+from corpus_app.facets import facets_from_json
 from corpus_app.search.catalogue import site as stored_site
 from corpus_app.search.question_vectors import encoder_name
 from corpus_app.site import Site
@@ -21,7 +23,7 @@ _PASSAGES = """
            s.study_id, s.title, s.authors, s.year, s.journal, s.doi, s.url, s.design, s.peer_reviewed, s.collection_id,
            s.population, s.training_status, s.age_group, s.sex, s.status, s.notice,
            ARRAY(SELECT c.concept_id FROM corpus_app_studyconcept c WHERE c.study_id = s.id ORDER BY c.position),
-           s.takeaway
+           s.takeaway, s.facets
     FROM corpus_app_passage p
     JOIN corpus_app_study s ON s.id = p.study_id
     WHERE s.status = 'published'
@@ -38,7 +40,7 @@ _PLAIN_OF_STUDIES = (
 _PASSAGE_COLUMNS = 10
 _STUDY_FIELDS = (
     "study_id title authors year journal doi url design peer_reviewed collection_id "
-    "population training_status age_group sex status notice concepts takeaway"
+    "population training_status age_group sex status notice concepts takeaway facets"
 ).split()
 # Vectors are sent as bytes: reading hundreds of them as text would take longer than the search itself.
 _SENTENCES = """
@@ -151,7 +153,13 @@ def _study(row: Sequence[Any], site: Site) -> records.Study:
         concepts=tuple(fields["concepts"]),
         takeaway=fields["takeaway"],
         kind=site.source_kinds.get(fields["design"]),
+        facets=_facets(fields["facets"]),
     )
+
+
+def _facets(stored: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the facets of a row; plain SQL gives JSON as text."""
+    return facets_from_json(json.loads(stored) if isinstance(stored, str) else stored)
 
 
 def _read_sentences(passage_ids: list[int]) -> dict[int, list[records.Sentence]]:

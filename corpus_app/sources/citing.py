@@ -11,6 +11,7 @@ from typing import Any
 
 from corpus_app.records import Design, Notice, Reference
 from corpus_app.sources.drafts import StudyDraft
+from corpus_app.sources.layout import OF_PEOPLE
 from corpus_app.sources.values import safe_cell
 
 CSV_COLUMNS = (
@@ -28,7 +29,10 @@ _CSL_TYPES: Mapping[str, str] = {Design.THESIS: "thesis", Design.PREPRINT: "arti
 
 def to_csv(drafts: Iterable[StudyDraft]) -> bytes:
     """Return a CSV with one row per study."""
-    return spreadsheet(CSV_COLUMNS, ([getattr(draft, column) for column in CSV_COLUMNS] for draft in drafts))
+    rows = list(drafts)
+    has_people = any(draft.has_people for draft in rows)
+    columns = [column for column in CSV_COLUMNS if has_people or column not in OF_PEOPLE]
+    return spreadsheet(columns, ([getattr(draft, column) for column in columns] for draft in rows))
 
 
 def spreadsheet(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:

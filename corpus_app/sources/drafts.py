@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from corpus_app.appraisal import CertaintyLevel, Effect, RiskOfBias
+from corpus_app.facets import Facet, FacetValues
 from corpus_app.records import (
     AgeGroup,
     CitedWork,
@@ -153,6 +154,8 @@ class StudyDraft:
     training_status: TrainingStatus = TrainingStatus.NOT_REPORTED
     age_group: AgeGroup = AgeGroup.NOT_REPORTED
     sex: Sex = Sex.NOT_REPORTED
+    facets: FacetValues = ()
+    """Values of the facets that the corpus declares."""
     n_studies: int | None = None
     n_participants: int | None = None
     duration_weeks_min: float | None = None
@@ -181,6 +184,12 @@ class StudyDraft:
     origin: str = field(default="", compare=False)
     """The file, and the line of a CSV: where a problem found later is reported."""
     line: int | None = field(default=None, compare=False)
+
+    @property
+    def has_people(self) -> bool:
+        """Tell whether it says anything of who was studied."""
+        facets = {self.training_status.value, self.age_group.value, self.sex.value}
+        return bool(self.population or self.n_participants is not None or facets != {Sex.NOT_REPORTED.value})
 
     def identities(self) -> Iterator[tuple[str, str]]:
         """Yield the fields, with their values, that name one study only."""
@@ -320,3 +329,4 @@ class Known:
     studies: frozenset[str] = frozenset()
     designs: frozenset[str] = frozenset(Design)
     """The kinds of source that the corpus knows."""
+    facets: Mapping[str, Facet] = field(default_factory=dict)

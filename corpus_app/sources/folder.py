@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from corpus_app.facets import facets_to_json, find_fault
 from corpus_app.sources import master as master_csv
 from corpus_app.sources.drafts import (
     CollectionDraft,
@@ -18,7 +19,7 @@ from corpus_app.sources.drafts import (
     Vocabulary,
 )
 from corpus_app.sources.layout import CONCEPTS, MASTER, SITE, STUDIES
-from corpus_app.sources.lexicon import declared_designs, read_lexica
+from corpus_app.sources.lexicon import declared_site, read_lexica
 from corpus_app.sources.studies import read_study
 from corpus_app.sources.values import listed
 from corpus_app.sources.vocabulary import read_vocabulary
@@ -46,7 +47,8 @@ def _read_folder(folder: Path, known: Known) -> CorpusDraft:
     vocabulary, problems = read_vocabulary(folder / CONCEPTS)
     lexica, found = read_lexica(folder)
     problems += found
-    known = replace(known, designs=known.designs | declared_designs(lexica))
+    if site := declared_site(lexica):
+        known = replace(known, designs=known.designs | frozenset(site.source_kinds), facets=site.facets)
     master = master_csv.read_master(master_path) if master_path.is_file() else master_csv.Master()
     problems += master.problems
     if not studies_folder.is_dir():
@@ -77,7 +79,7 @@ def _assemble(
     collections = known.collections | {draft.slug for draft in vocabulary.collections}
     concepts = known.concepts | {draft.concept_id for draft in vocabulary.concepts}
     for draft in drafts:
-        found = [*_clashes(draft, taken), *_unknown_names(draft, collections, concepts, known.designs)]
+        found = [*_clashes(draft, taken), *_unknown_names(draft, collections, concepts, known)]
         problems += found
         if not found:
             sound.append(draft)
@@ -112,11 +114,15 @@ def _clashes(draft: StudyDraft, taken: Mapping[tuple[str, str], StudyDraft]) -> 
 
 
 def _unknown_names(
-    draft: StudyDraft, collections: Collection[str], concepts: Collection[str], designs: Collection[str]
+    draft: StudyDraft, collections: Collection[str], concepts: Collection[str], known: Known
 ) -> Iterator[Problem]:
-    if draft.design not in designs:
-        reason = f"{draft.design!r} is no kind of source here; known: {listed(designs)}. Declare others in {SITE}."
+    if draft.design not in known.designs:
+        reason = (
+            f"{draft.design!r} is no kind of source here; known: {listed(known.designs)}. Declare others in {SITE}."
+        )
         yield draft.problem("design", reason)
+    if fault := find_fault(facets_to_json(draft.facets), known.facets):
+        yield draft.problem("facets", f"{fault} Declare others in {SITE}.")
     if draft.collection not in collections:
         yield draft.problem(
             "collection", f"{draft.collection!r} is not a sound collection of {CONCEPTS}; known: {listed(collections)}."

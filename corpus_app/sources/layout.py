@@ -50,6 +50,7 @@ STUDY_KEYS = (
     "peer_reviewed",
     "collection",
     "population",
+    "facets",
     "n_studies",
     "n_participants",
     "duration_weeks",
@@ -71,6 +72,8 @@ STUDY_KEYS = (
 )
 REQUIRED_KEYS = ("study_id", "title", "authors", "design", "peer_reviewed", "collection", "status", "passages")
 
+OF_PEOPLE = frozenset({"population", "training_status", "age_group", "sex", "n_participants"})
+"""Columns that are left out of a file in which no study says anything of people."""
 POPULATION_KEYS = ("description", "training_status", "age_group", "sex")
 DURATION_KEYS = ("min", "max")
 FINDING_SAID = ("intervention", "comparator", "outcome", "direction", "statement")

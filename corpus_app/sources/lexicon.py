@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+from corpus_app.site import Site
 from corpus_app.sources.drafts import Problem
 from corpus_app.sources.layout import LEXICON, SITE
 from corpus_app.sources.site_file import find_problems, site_of
@@ -42,10 +43,10 @@ def read_lexica(folder: Path) -> tuple[Mapping[str, str] | None, list[Problem]]:
     return (None if problems else lexica), problems
 
 
-def declared_designs(lexica: Mapping[str, str] | None) -> frozenset[str]:
-    """Return the kinds of source that the site file among these files declares."""
-    site = (lexica or {}).get(Path(SITE).stem)
-    return frozenset(site_of(tomllib.loads(site)).source_kinds) if site else frozenset()
+def declared_site(lexica: Mapping[str, str] | None) -> Site | None:
+    """Return the settings that the site file among these files declares; None where there is none."""
+    content = (lexica or {}).get(Path(SITE).stem)
+    return site_of(tomllib.loads(content)) if content else None
 
 
 def lexicon_path(name: str) -> str:

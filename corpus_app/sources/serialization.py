@@ -48,6 +48,7 @@ def study_draft(values: Mapping[str, Any]) -> StudyDraft:
     kept = dict(values)
     kept |= {name: choices(kept[name]) for name, choices in _CHOICES.items()}
     kept |= {name: tuple(kept.get(name, ())) for name in _TUPLES}
+    kept["facets"] = tuple((key, tuple(values)) for key, values in kept.get("facets", ()))
     kept["columns"] = None if kept["columns"] is None else tuple(kept["columns"])
     kept["passages"] = tuple(_passage(row) for row in kept["passages"])
     kept["findings"] = tuple(

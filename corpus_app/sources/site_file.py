@@ -10,6 +10,7 @@ from typing import Any
 
 import cattrs
 
+from corpus_app.facets import Facet, declaration_faults
 from corpus_app.records import Design, SectionRole, SourceKind
 from corpus_app.site import ConceptKind, Nouns, Site, SiteTexts
 from corpus_app.sources.drafts import Problem
@@ -18,7 +19,7 @@ from corpus_app.sources.values import SLUG, listed
 
 _CONVERTER = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
 _LABELS = frozenset(
-    {"concept_kinds", "source_kinds"}
+    {"concept_kinds", "source_kinds", "facet_words"}
 )  # texts in another language only: the tables of these names hold them
 _TEXTS = tuple(f.name for f in fields(SiteTexts) if f.name not in _LABELS)
 
@@ -32,6 +33,8 @@ class _Declared:
     concept_kinds: Mapping[str, ConceptKind] = field(default_factory=dict)
     source_kinds: Mapping[str, SourceKind] = field(default_factory=dict)
     section_roles: Mapping[str, SectionRole] = field(default_factory=dict)
+    facets: Mapping[str, Facet] = field(default_factory=dict)
+    phrase_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     languages: Mapping[str, SiteTexts] = field(default_factory=dict)
 
 
@@ -47,6 +50,8 @@ def site_of(table: Mapping[str, Any]) -> Site:
         concept_kinds=declared.concept_kinds,
         source_kinds=declared.source_kinds,
         section_roles=declared.section_roles,
+        facets=declared.facets,
+        phrase_lists=declared.phrase_lists,
     )
 
 
@@ -65,6 +70,8 @@ def find_problems(content: str) -> Iterator[Problem]:
             if name in frozenset(Design) or not SLUG.fullmatch(name):
                 reason = "is not a name for a kind of your own: letters, digits, dashes; no design of studies."
                 yield Problem(SITE, None, f"source_kinds[{name!r}]", reason)
+        for place, reason in declaration_faults(site.facets, site.phrase_lists):
+            yield Problem(SITE, None, place, reason)
 
 
 _AT = " @ "  # cattrs puts the path behind it

@@ -11,12 +11,15 @@ from dataclasses import asdict
 from typing import Any
 
 from corpus_app.appraisal import bias_to_json, effect_to_json
+from corpus_app.facets import facets_to_json
 from corpus_app.records import Notice, PassageKind, Wanted, question_lines
 from corpus_app.sources.drafts import CertaintyDraft, FindingDraft, PassageDraft, StudyDraft, Vocabulary
 from corpus_app.sources.layout import (
     CERTAINTY_KEYS,
     FINDING_SAID,
     MASTER_COLUMNS,
+    OF_PEOPLE,
+    POPULATION_KEYS,
     RELATION_KEYS,
     REQUIRED_KEYS,
     STUDY_KEYS,
@@ -34,12 +37,8 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
     weeks = {"min": draft.duration_weeks_min, "max": draft.duration_weeks_max}
     values: dict[str, Any] = {key: getattr(draft, key) for key in STUDY_KEYS if hasattr(draft, key)}
     values |= {
-        "population": {
-            "description": draft.population,
-            "training_status": draft.training_status,
-            "age_group": draft.age_group,
-            "sex": draft.sex,
-        },
+        "population": _population(draft) if draft.has_people else None,
+        "facets": facets_to_json(draft.facets),
         "duration_weeks": {
             key: value for key, value in weeks.items() if value is not None or f"duration_weeks.{key}" in empty
         },
@@ -56,6 +55,10 @@ def study_values(draft: StudyDraft) -> dict[str, Any]:
         elif key in empty:
             kept[key] = json.loads(empty[key])
     return kept
+
+
+def _population(draft: StudyDraft) -> dict[str, Any]:
+    return {"description": draft.population} | {key: getattr(draft, key) for key in POPULATION_KEYS[1:]}
 
 
 def _finding_values(finding: FindingDraft) -> dict[str, Any]:
@@ -108,9 +111,13 @@ def master_row(draft: StudyDraft) -> dict[str, str]:
 
 def master_csv(drafts: Iterable[StudyDraft]) -> bytes:
     out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, MASTER_COLUMNS, lineterminator="\n")
+    rows = list(drafts)
+    has_people = any(draft.has_people for draft in rows)
+    columns = [column for column in MASTER_COLUMNS if has_people or column not in OF_PEOPLE]
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({column: safe_cell(cell) for column, cell in master_row(draft).items()} for draft in drafts)
+    for cells in map(master_row, rows):
+        writer.writerow({column: safe_cell(cells[column]) for column in columns})
     return out.getvalue().encode()
 
 

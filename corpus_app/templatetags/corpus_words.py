@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop as N_
 
 from corpus_app import records, search
 from corpus_app.appraisal import Effect, RiskOfBias
-from corpus_app.site_texts import site_texts
+from corpus_app.site_texts import facet_words, site_texts
 
 register = template.Library()
 
@@ -88,23 +88,6 @@ NOTICES = {
     "corrected": N_("Corrected"),
     "expression_of_concern": N_("Expression of concern"),
 }
-TRAINING = {
-    "untrained": N_("untrained"),
-    "recreationally_trained": N_("recreationally trained"),
-    "trained": N_("trained"),
-    "athletes": N_("athletes"),
-    "mixed": N_("mixed"),
-    "not_applicable": "",
-    "not_reported": "",
-}
-AGE_GROUPS = {
-    "youth": N_("young people"),
-    "adults": N_("adults"),
-    "older_adults": N_("older adults"),
-    "mixed": N_("mixed ages"),
-    "not_reported": "",
-}
-SEXES = {"female": N_("women"), "male": N_("men"), "both": N_("women and men"), "not_reported": ""}
 DIRECTIONS = {
     "increase": N_("Increase"),
     "decrease": N_("Decrease"),
@@ -250,19 +233,20 @@ def notice_words(value: object) -> str:
     return gettext(NOTICES.get(str(value), ""))
 
 
-@register.filter
-def training_words(value: object) -> str:
-    return gettext(TRAINING.get(str(value), plain(value)))
+def facet_value_words(facet: str, value: str) -> str:
+    """Return the label of a facet's value; empty for one that the site does not declare."""
+    declared = search.site().facets[facet].values.get(value)
+    return facet_words(declared.label) if declared else ""
 
 
 @register.filter
-def age_words(value: object) -> str:
-    return gettext(AGE_GROUPS.get(str(value), plain(value)))
-
-
-@register.filter
-def sex_words(value: object) -> str:
-    return gettext(SEXES.get(str(value), plain(value)))
+def facet_rows(study: records.Study) -> list[tuple[str, str]]:
+    """Return the declared facets of which the study has a value: pairs of label and values."""
+    facets = search.site().facets
+    values = (
+        (facet, [facet_value_words(key, value) for value in study.values_of(key)]) for key, facet in facets.items()
+    )
+    return [(facet_words(facet.label), ", ".join(filter(None, own))) for facet, own in values if any(own)]
 
 
 @register.filter

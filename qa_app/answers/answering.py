@@ -99,7 +99,7 @@ def warm_up() -> None:
 def follow(question: str, before: str) -> str | None:
     """Return a follow-up as a full question; None where it needs no context."""
     facts = SearchedCorpus().facts()
-    return follow_up.follow(question, before, facts.concept_index, facts.people)
+    return follow_up.follow(question, before, facts.concept_index, facts.facets)
 
 
 def is_fragment(question: str) -> bool:

@@ -19,7 +19,7 @@ from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import Scaling
 from qa_app.pipeline.lexicon import PhraseIndex
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
-from qa_app.pipeline.question.people import PeopleIndex
+from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.strength import StudySize
@@ -109,7 +109,7 @@ def _read_facts() -> CorpusFacts:
     concepts = search.concepts()
     findings = search.findings(list(studies))
     aliases = build_alias_index(concepts)
-    lexicons = search.lexicons()
+    lexicons, site = search.lexicons(), search.site()
     return CorpusFacts(
         version=search.corpus_version(),
         studies=studies,
@@ -117,7 +117,7 @@ def _read_facts() -> CorpusFacts:
         collections=search.collections(),
         concepts=concepts,
         concept_index=ConceptIndex.build(concepts),
-        people=PeopleIndex.build(lexicons.get("people", {})),
+        facets=FacetIndex.build(site.facets, site.phrase_lists),
         safety=SafetyLexicon.build(lexicons),
         polarity=PhraseIndex.of_language("polarity", corpus=lexicons),
         findings=findings,

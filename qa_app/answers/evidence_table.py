@@ -43,8 +43,15 @@ COLUMNS = (
 )  # fmt: skip
 
 
+OF_PEOPLE = frozenset({"population", "participants"})
+
+
 def to_csv(table: Iterable[EvidenceRow]) -> bytes:
-    return search.spreadsheet(COLUMNS, map(_cells, table))
+    """Return the table as CSV, without columns on people where the corpus declares no facet of theirs."""
+    left_out = frozenset() if search.site().is_about_people else OF_PEOPLE
+    kept = [place for place, name in enumerate(COLUMNS) if name not in left_out]
+    rows = ([cells[place] for place in kept] for cells in map(_cells, table))
+    return search.spreadsheet([COLUMNS[place] for place in kept], rows)
 
 
 def _cells(row: EvidenceRow) -> list[Any]:

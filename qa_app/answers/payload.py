@@ -150,8 +150,8 @@ _ORDER = {
         "reasons calibration keyword_hits highlights because step effect value detail ok candidates error name "
         "version model prompt fallback_from fallback_reason tokens cost ask intent intents intervention comparator "
         "language sources author pmid concepts terms core corrections typed population age_groups training sexes "
-        "numbers asks_for_figures signals corpus_version policy encoder notices gone at timings_ms understand encode "
-        "rerank verify store total guardrail route created_at".split()
+        "facets numbers asks_for_figures signals corpus_version policy encoder notices gone at timings_ms understand "
+        "encode rerank verify store total guardrail route created_at".split()
     )
 }
 
@@ -199,6 +199,7 @@ ADDED: Payload = {"headline": None, "evidence_strength": None, "missing": [], "n
 """Fields added in the second edition of the contract, with their defaults."""
 ADDED_TO_UNDERSTOOD: Payload = {
     "ask": None, "intent": None, "intervention": [], "comparator": [], "outcome": [], "language": None, "sources": [],
+    "facets": {},
 }  # fmt: skip
 
 
@@ -228,10 +229,11 @@ def _understood(query: Query, search: SearchRun | None) -> Payload:
         "core": None if query.ask == query.text else query.ask or None,
         "corrections": [{"typed": typed, "searched": meant} for typed, meant in query.corrections],
         "population": {
-            "age_groups": [group.value for group in query.population.age_groups],
-            "training": [status.value for status in query.population.training],
-            "sexes": [sex.value for sex in query.population.sexes],
+            "age_groups": list(query.facets.of("age_group")),
+            "training": list(query.facets.of("training_status")),
+            "sexes": list(query.facets.of("sex")),
         },
+        "facets": {key: list(values) for key, values in query.facets.values.items()},
         "numbers": list(query.numbers),
         "asks_for_figures": query.intent is Intent.HOW_MANY,
         "signals": {name: round(value, 4) for name, value in search.signals.items()} if search else {},

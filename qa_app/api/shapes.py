@@ -14,6 +14,7 @@ from rest_framework.fields import (
     CharField,
     ChoiceField,
     DateTimeField,
+    DictField,
     FloatField,
     IntegerField,
     ListField,
@@ -323,6 +324,7 @@ class Understood(Shape):
     )
     corrections = Correction(many=True)
     population = Population()
+    facets = DictField(child=texts(), help_text="Values of declared facets that it names, by facet.")
     numbers = texts("With their units.")
     asks_for_figures = BooleanField()
     signals = Numbers(help_text="Raw figures that decide whether it is answered.")

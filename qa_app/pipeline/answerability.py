@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from corpus_app.facets import COLUMNS
 from qa_app.pipeline.learned import Logistic, logit
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.relevance import Features
@@ -45,7 +46,7 @@ def _of_query(query: Query) -> dict[str, float]:
         "words": math.log(1 + len(query.text.split())),
         "has_digit": float(any(letter.isdigit() for letter in query.text)),
         "is_comparison": float(query.is_comparison),
-        "names_people": float(query.population.is_named),
+        "names_people": float(not query.facets.values.keys().isdisjoint(COLUMNS)),
         "interventions": float(len(query.intervention)),
         "outcomes": float(len(query.outcome)),
         **{f"intent_{intent.value}": float(query.intent is intent) for intent in Intent},

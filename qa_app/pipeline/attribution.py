@@ -1,15 +1,16 @@
-"""Attribute quotations to their studies, and name the people studied where they differ from those asked about.
+"""Attribute quotations to their studies, and name what of their facets differs from what was asked about.
 
 Names of studies come from their rows, never from a text. The quotation itself is not changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from corpus_app.records import AgeGroup, Design, Sex, Study, TrainingStatus
-from qa_app.pipeline.query import Population
+from corpus_app.facets import FacetValue
+from corpus_app.records import Design, Study
+from qa_app.pipeline.query import AskedFacets
 from qa_app.pipeline.records import Evidence, Sentence, SentenceKind
 from qa_app.pipeline.text import EMPTY_WORDS, folded, words
 
@@ -20,23 +21,6 @@ _DESIGNS: Mapping[str, str] = {
     Design.CROSS_SECTIONAL_STUDY: "cross-sectional study",
     Design.OTHER: "",
 }
-AGES = {
-    AgeGroup.YOUTH: "children and adolescents",
-    AgeGroup.ADULTS: "adults",
-    AgeGroup.OLDER_ADULTS: "older adults",
-    AgeGroup.MIXED: "mixed ages",
-}
-_YOUNGER = "younger adults"  # of a study of adults, where older ones are asked about
-SEXES = {Sex.FEMALE: "women", Sex.MALE: "men"}
-_YOUNG_SEXES = {Sex.FEMALE: "girls", Sex.MALE: "boys"}
-TRAININGS = {
-    TrainingStatus.UNTRAINED: "untrained people",
-    TrainingStatus.TRAINED: "trained people",
-    TrainingStatus.RECREATIONALLY_TRAINED: "recreationally trained people",
-    TrainingStatus.ATHLETES: "athletes",
-    TrainingStatus.MIXED: "trained and untrained people",
-}
-SPECIAL_AGES = frozenset({AgeGroup.YOUTH, AgeGroup.OLDER_ADULTS})
 _WORKS = frozenset(
     """meta-analysis meta-analyses meta-regression review reviews trial study analysis statement stand guideline
     guidelines critique cohort consensus""".split()
@@ -52,67 +36,70 @@ def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sente
     An attribution depends only on earlier sentences, so streamed sentences get the same one.
     """
     studies = {study.study_id: study for study in evidence.studies}
-    population = evidence.query.population
+    asked = evidence.query.facets
     found: list[Sentence] = []
     before: tuple[str, ...] = ()
     for sentence in sentences:
         own = sentence.study_ids
         study = studies.get(own[0]) if sentence.kind is SentenceKind.QUOTE and len(own) == 1 else None
-        who = "" if study is None or own == before else attribution(sentence.text, study, population)
+        who = "" if study is None or own == before else attribution(sentence.text, study, asked)
         found.append(replace(sentence, attribution=who))
         before = own
     return tuple(found)
 
 
-def attribution(text: str, study: Study, population: Population) -> str:
+def attribution(text: str, study: Study, asked: AskedFacets) -> str:
     """Return the attribution of a text; empty where the text names its study.
 
-    The people of the study are named where they differ from those asked about and the text does not say so.
+    The facets of the study are named where they differ from those asked about and the text does not say so.
     """
-    people = differing_people(study, population, text)
-    return "" if names_its_study(text, study) and not people else describe(study, people)
+    traits = differing_traits(study, asked, text)
+    return "" if names_its_study(text, study) and not traits else describe(study, traits)
 
 
-def differing_people(study: Study, asked: Population, text: str = "") -> str:
-    """Describe the people of a study as far as they differ from those asked about: "mixed ages", "younger adults, men".
+def differing_traits(study: Study, asked: AskedFacets, text: str = "") -> str:
+    """Describe a study as far as its facets differ from those asked about: "mixed ages", "younger adults, men".
 
-    Where the question names no age, only old or young people differ; where it names no sex, a single sex differs. Words
-    of the text are not repeated.
+    Where the question names no value of a facet, only values that are always named differ. Words of the text are not
+    repeated.
     """
-    is_about_all = not (asked.age_groups or asked.sexes)
-    age = _age_of(study, asked.age_groups)
-    sex = "" if len(asked.sexes) > 1 or study.sex in asked.sexes else _sex_of(study)
-    if age and sex and is_about_all:
-        age, sex = "", sex if study.age_group is AgeGroup.YOUTH else f"older {sex}"
-    training = ""
-    if asked.training and not _is_asked_training(study.training_status, asked.training):
-        training = TRAININGS.get(study.training_status, "")
+    parts = {key: _difference(study, key, asked) for key in asked.declared}
     known = EMPTY_WORDS.union(words(text))  # whole words: "training" says nothing of trained people
-    return ", ".join(part for part in (age, sex, training) if not known.issuperset(words(part)))
+    return ", ".join(part for part in _joined(parts, study, asked) if part and not known.issuperset(words(part)))
 
 
-def _age_of(study: Study, asked: Collection[AgeGroup]) -> str:
-    """Return the age group of a study; empty where it was asked about."""
-    if not asked:
-        return AGES[study.age_group] if study.age_group in SPECIAL_AGES else ""
-    if _is_asked_age(study.age_group, asked):
-        return ""
-    is_younger = study.age_group is AgeGroup.ADULTS and AgeGroup.YOUTH not in asked
-    return _YOUNGER if is_younger else AGES.get(study.age_group, "")
+def _difference(study: Study, key: str, asked: AskedFacets) -> str:
+    """Return the values of a study's facet in words; empty where they were asked about, or need not be named."""
+    facet, wanted = asked.declared[key], asked.of(key)
+    own = [value for value in study.values_of(key) if value in facet.values]
+    if wanted:
+        is_asked = any(v in wanted or any(set(wanted).issuperset(c) for c in facet.values[v].combines) for v in own)
+        shown = [] if is_asked else own
+    else:
+        shown = [value for value in own if facet.values[value].always_named]
+    return " and ".join(filter(None, (_words(study, facet.values[value], wanted, asked) for value in shown)))
 
 
-def _sex_of(study: Study) -> str:
-    return (_YOUNG_SEXES if study.age_group is AgeGroup.YOUTH else SEXES).get(study.sex, "")
+def _words(study: Study, value: FacetValue, wanted: Sequence[str], asked: AskedFacets) -> str:
+    if len(wanted) == 1 and wanted[0] in value.beside:
+        return value.beside[wanted[0]]
+    others = (other for key in asked.declared for other in study.values_of(key))
+    return next((value.among[other] for other in others if other in value.among), value.words)
 
 
-def _is_asked_age(people: AgeGroup, asked: Collection[AgeGroup]) -> bool:
-    """Tell whether a study's age group is asked about; mixed ages match adults and older adults together."""
-    return people in asked or (people is AgeGroup.MIXED and {AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS}.issubset(asked))
-
-
-def _is_asked_training(people: TrainingStatus, asked: Collection[TrainingStatus]) -> bool:
-    """Tell whether a study's people train as asked; a mixed study matches untrained and other people together."""
-    return people in asked or (people is TrainingStatus.MIXED and TrainingStatus.UNTRAINED in asked and len(asked) > 1)
+def _joined(parts: Mapping[str, str], study: Study, asked: AskedFacets) -> list[str]:
+    """Return the parts in order; where the question names none of them, a prefix takes the place of its part."""
+    named = [key for key in parts if any(value.always_named for value in asked.declared[key].values.values())]
+    shown = [key for key in named if parts[key]]
+    if len(shown) < 2 or any(map(asked.of, named)):
+        return list(parts.values())
+    for key in shown:
+        values = (asked.declared[key].values.get(value) for value in study.values_of(key))
+        prefix = next((value.prefix for value in values if value and value.prefix is not None), None)
+        if prefix is not None:
+            rest = {k: f"{prefix} {part}".strip() if k in shown else part for k, part in parts.items() if k != key}
+            return list(rest.values())
+    return list(parts.values())
 
 
 def spoken(text: str, attribution: str | None) -> str:
@@ -130,17 +117,17 @@ def names_its_study(text: str, study: Study) -> bool:
     return any(_WORKS & set(spoken_words[n + 1 : n + 1 + WORK_WITHIN]) for n in places)
 
 
-def describe(study: Study, people: str = "") -> str:
+def describe(study: Study, traits: str = "") -> str:
     """Return a study's name for a reader: `Schoenfeld and colleagues (meta-analysis, 2017; mixed ages)`.
 
     A study without authors is named by design and year: `Meta-analysis, 2017; mixed ages`.
     """
     design = study.kind.label if study.kind else _DESIGNS.get(study.design, study.design.replace("_", " "))
     kind = ", ".join(filter(None, (design, str(study.year or ""))))
-    facts = "; ".join(filter(None, (kind, people)))
+    facts = "; ".join(filter(None, (kind, traits)))
     first, *others = map(surname, study.authors[:3]) if study.authors else ("",)
     if not first:
-        return facts[:1].upper() + facts[1:] if kind else f"A study ({people})" if people else ""
+        return facts[:1].upper() + facts[1:] if kind else f"A study ({traits})" if traits else ""
     authors = f"{first} and {others[0]}" if len(others) == 1 else f"{first} and colleagues" if others else first
     return f"{authors} ({facts})" if facts else authors
 

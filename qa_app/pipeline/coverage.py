@@ -1,20 +1,16 @@
-"""Find the parts of a question, and the people asked about, that the cited studies do not cover."""
+"""Find the parts of a question, and the values of facets, that the cited studies do not cover."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from corpus_app.records import Study
-from qa_app.pipeline.attribution import AGES, SEXES, TRAININGS
 from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.text import content_stems, stem_set, words
 
 MOST_MISSING = 3
-OPEN = frozenset({"mixed", "both", "not_reported", "not_applicable"})
-"""Values of a study's population that may include anybody."""
 
 
 def missing_parts(
@@ -28,7 +24,7 @@ def missing_parts(
     """Return the parts of the question that no cited text mentions, as the reader wrote them, the rarest first.
 
     `cited_texts` are the passages and titles of the cited studies; `is_unknown` tells whether a stem
-    occurs nowhere in the cited studies. People asked about whom no cited study includes come last.
+    occurs nowhere in the cited studies. Values of facets asked about that no cited study has come last.
     """
     present = frozenset().union(*map(stem_set, cited_texts)) if cited_texts else frozenset()
     asked = [(concept, name_stems(concept)) for concept in (*query.unstudied, *query.concepts)]
@@ -40,18 +36,14 @@ def missing_parts(
         (t for t in idf if t not in present and t not in named and is_unknown(t)), key=lambda t: (-idf[t], t)
     )
     terms = [spelt[t] for t in lacking if total and idf[t] >= policy.missing_idf_share * total and t in spelt]
-    return tuple(dict.fromkeys((*concepts, *terms)))[:MOST_MISSING] + _people(query, studies)
+    return tuple(dict.fromkeys((*concepts, *terms)))[:MOST_MISSING] + _facets(query, studies)
 
 
-def _people(query: Query, studies: Sequence[Study]) -> tuple[str, ...]:
-    asked = query.population
-    facets: list[tuple[Mapping[Any, str], Sequence[str], list[str]]] = [
-        (AGES, asked.age_groups, [study.age_group.value for study in studies]),
-        (SEXES, asked.sexes, [study.sex.value for study in studies]),
-        (TRAININGS, asked.training, [study.training_status.value for study in studies]),
-    ]
+def _facets(query: Query, studies: Sequence[Study]) -> tuple[str, ...]:
     absent = []
-    for names, wanted, own in facets:
-        if wanted and studies and not any(value in OPEN or value in wanted for value in own):
-            absent.append(" / ".join(names.get(value, value) for value in wanted))
+    for key, wanted in query.facets.values.items():
+        facet = query.facets.declared[key]
+        own = [study.values_of(key) for study in studies]
+        if own and not any(any(map(facet.is_open, o)) or not o or not set(wanted).isdisjoint(o) for o in own):
+            absent.append(" / ".join(map(facet.words, wanted)))
     return tuple(absent)

@@ -163,9 +163,7 @@ def _strength(
     certainty = None if is_partial else strength.find_certainty(facts.certainties, query)
     if certainty and any({certainty.intervention, certainty.outcome} <= set(study.concepts) for study in cited):
         return strength.assessed(certainty, cited)
-    return strength.grade(
-        cited, matter, query.population, sizes=facts.sizes, biases=facts.biases, is_partial=is_partial
-    )
+    return strength.grade(cited, matter, query.facets, sizes=facts.sizes, biases=facts.biases, is_partial=is_partial)
 
 
 def rank(

@@ -24,6 +24,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
+from corpus_app.facets import PHRASE
 from qa_app.pipeline.text import folded
 
 LANGUAGE_FOLDER = Path(__file__).parents[1] / "lexicon"
@@ -38,9 +39,6 @@ Span = tuple[int, int]
 """The first word and the one after the last."""
 
 _TOKENS_OF_PHRASE = re.compile(r"\{[^}]*\}\??|\S+")
-_PHRASE = re.compile(
-    r"(?!(?:\S+\?(?: |$))*$)(?:(?:[^\W_]+\*?|\*\w*|#(?:[\d.]+(?:-[\d.]+)?)?|\.|\{[^{}]+\})\??(?: |$))+"
-)
 _PLACED = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[.?!;\n]")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[.?!;\n]")
 
@@ -291,7 +289,7 @@ def _referred(lists: Mapping[str, Mapping[str, list[Any]]]) -> list[str]:
     references: dict[str, set[str]] = {name: set() for name in lists}
     for name, rows in lists.items():
         for phrase in (phrase for entry in (*rows["phrases"], *rows["except"]) for phrase in _phrases(entry)):
-            if not _PHRASE.fullmatch(phrase) or phrase != folded(phrase):
+            if not PHRASE.fullmatch(phrase) or phrase != folded(phrase):
                 raise LexiconError(f"The list {name!r} has a phrase that cannot be read: {phrase!r}")
             tokens = [token.removesuffix("?") for token in _TOKENS_OF_PHRASE.findall(phrase)]
             references[name].update(token[1:-1] for token in tokens if token[0] == "{")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from corpus_app.records import Concept, Design, Hit, Passage, PassageKind, Section, TrainingStatus
+from corpus_app.records import Concept, Design, Hit, Passage, PassageKind, Section, Study
 from qa_app.pipeline.policy import Lexical, Order, Policy
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.records import Because, Candidate, LeftOut, LeftOutReason, Mode
@@ -21,7 +21,6 @@ PLACE = 3
 REVIEWS = frozenset(
     {Design.META_ANALYSIS, Design.SYSTEMATIC_REVIEW, Design.UMBRELLA_REVIEW, Design.POSITION_STAND, Design.GUIDELINE}
 )
-TRAINED = frozenset({TrainingStatus.TRAINED, TrainingStatus.ATHLETES})
 RELATED = (
     frozenset({Section.RESULTS, Section.ABSTRACT}),
     frozenset({Section.METHODS, Section.RESULTS}),
@@ -109,7 +108,7 @@ def _steps(query: Query, passage: Passage, policy: Policy, mode: Mode) -> Iterab
     near = _neighbours(query.concepts)
     if policy.neighbour_weight and near & set(passage.study.concepts):
         yield Because("neighbouring concept", "+", policy.neighbour_weight)
-    suits = _suits_beginner(passage) if mode is Mode.BEGINNER else _suits_others(passage)
+    suits = _suits_beginner(passage, query) if mode is Mode.BEGINNER else _suits_others(passage, query)
     if policy.mode_weight and suits:
         yield Because(f"{mode} reader", "+" if suits > 0 else "-", round(policy.mode_weight * suits, 4))
     if passage.section in query.sections and policy.section_exact != 1:
@@ -123,14 +122,23 @@ def _neighbours(concepts: Sequence[Concept]) -> frozenset[str]:
     return frozenset(n for concept in concepts for n in concept.neighbours if n not in named)
 
 
-def _suits_beginner(passage: Passage) -> int:
-    """Score how it suits a beginner: advice and reviews add one each, trained people subtract one."""
+def _suits_beginner(passage: Passage, query: Query) -> int:
+    """Score how it suits a beginner: advice and reviews add one each, a study for experienced readers subtracts one."""
     is_advice = passage.section is Section.PRACTICAL_APPLICATIONS
-    return is_advice + (passage.study.design in REVIEWS) - (passage.study.training_status in TRAINED)
+    return is_advice + (passage.study.design in REVIEWS) - _is_for_experienced(passage.study, query)
 
 
-def _suits_others(passage: Passage) -> int:
-    return (passage.section is Section.RESULTS) + (passage.study.training_status in TRAINED)
+def _suits_others(passage: Passage, query: Query) -> int:
+    return (passage.section is Section.RESULTS) + _is_for_experienced(passage.study, query)
+
+
+def _is_for_experienced(study: Study, query: Query) -> bool:
+    facets = query.facets.declared
+    return any(
+        value in facet.values and facet.values[value].experienced
+        for key, facet in facets.items()
+        for value in study.values_of(key)
+    )
 
 
 def _blend(

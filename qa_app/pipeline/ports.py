@@ -19,7 +19,7 @@ from qa_app.pipeline.learned import Scaling
 from qa_app.pipeline.lexicon import PhraseIndex
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
-from qa_app.pipeline.question.people import PeopleIndex
+from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence
@@ -39,7 +39,7 @@ class CorpusFacts:
     collections: tuple[Collection, ...]
     concepts: tuple[Concept, ...]
     concept_index: ConceptIndex
-    people: PeopleIndex
+    facets: FacetIndex
     safety: SafetyLexicon
     polarity: PhraseIndex
     """What a yes to a question would say, in words of the language and of the corpus."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from corpus_app.records import AgeGroup, Concept, Section, Sex, TrainingStatus
+from corpus_app.facets import Facet
+from corpus_app.records import Concept, Section
 
 
 class Intent(StrEnum):
@@ -22,16 +24,20 @@ class Intent(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Population:
-    """The people a question is about; what it does not say is empty."""
+class AskedFacets:
+    """The facets that the corpus declares, and the values of them that a question names."""
 
-    age_groups: tuple[AgeGroup, ...] = ()
-    training: tuple[TrainingStatus, ...] = ()
-    sexes: tuple[Sex, ...] = ()
+    declared: Mapping[str, Facet] = field(default_factory=dict)
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By facet; one that the question does not name is absent."""
 
     @property
     def is_named(self) -> bool:
-        return bool(self.age_groups or self.training or self.sexes)
+        return bool(self.values)
+
+    def of(self, facet: str) -> tuple[str, ...]:
+        """Return the values of a facet that the question names."""
+        return self.values.get(facet, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ class Query:
     condition: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     """Concept ids of the groups of people that it names."""
-    population: Population = Population()
+    facets: AskedFacets = field(default_factory=AskedFacets)
     numbers: tuple[str, ...] = ()
     """Digits with a point, each with its unit as written: "1.6 g/kg"."""
     sources: NamedSources = field(default_factory=NamedSources)

@@ -143,7 +143,7 @@ def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
         is_word=corpus.is_word,
         collections=facts.collections,
         references=facts.sources,
-        people=facts.people,
+        facets=facts.facets,
     )
 
 
@@ -155,7 +155,7 @@ def _read_about_corpus(
         studies=tuple(s for s in facts.studies.values() if question.collection in (None, s.collection)),
         concepts=facts.concepts,
         collections=facts.collections,
-        people=facts.people,
+        facets=facts.facets,
         changed_at=facts.changed_at,
         today=today,
         sources=facts.sources,

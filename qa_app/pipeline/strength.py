@@ -8,9 +8,10 @@ from enum import IntEnum
 from types import MappingProxyType
 
 from corpus_app.appraisal import BiasJudgement, CertaintyLevel, RiskOfBias
-from corpus_app.records import AgeGroup, Certainty, Design, Finding, Lean, Notice, Sex, Study, TrainingStatus
+from corpus_app.facets import COLUMNS, Facet
+from corpus_app.records import Certainty, Design, Finding, Lean, Notice, Study
 from qa_app.pipeline.agreement import REVIEWS, is_conflicting, weigh
-from qa_app.pipeline.query import Population, Query
+from qa_app.pipeline.query import AskedFacets, Query
 from qa_app.pipeline.records import EvidenceStrength, StrengthReason
 
 LEVELS = (CertaintyLevel.VERY_LOW, CertaintyLevel.LOW, CertaintyLevel.MODERATE, CertaintyLevel.HIGH)
@@ -68,15 +69,15 @@ class Severity(IntEnum):
 
 
 def grade(
-    studies: Sequence[Study], findings: Sequence[Finding], population: Population, *, sizes: Mapping[str, StudySize],
+    studies: Sequence[Study], findings: Sequence[Finding], asked: AskedFacets, *, sizes: Mapping[str, StudySize],
     biases: Mapping[str, RiskOfBias] = NO_BIASES, is_partial: bool = False,
 ) -> EvidenceStrength | None:  # fmt: skip
     """Return the level of evidence of the cited studies, with the rows of the table that led to it.
 
     None where none of them is of a kind that is graded.
 
-    `findings` are those of the cited studies that share the headline's concepts, the headline's first. `population` is
-    the people asked about; `biases` are the assessed risks of bias by study id; `is_partial` says that a part of the
+    `findings` are those of the cited studies that share the headline's concepts, the headline's first. `asked` are
+    the facets asked about; `biases` are the assessed risks of bias by study id; `is_partial` says that a part of the
     question is not covered. Raises ValueError without a study.
     """
     sound = _sound(studies)
@@ -96,7 +97,7 @@ def grade(
         *_number(body),
         *_risk_of_bias(body),
         *_consistency(body),
-        *_directness(body, population, is_partial),
+        *_directness(body, asked, is_partial),
         *_peer_review(body),
         *_notices(best),
     ]
@@ -104,17 +105,17 @@ def grade(
 
 
 def find_certainty(certainties: Sequence[Certainty], query: Query) -> Certainty | None:
-    """Return the curators' judgement for a question about one intervention, one outcome and these people alone.
+    """Return the curators' judgement for a question about one intervention, one outcome and these facets alone.
 
     None where there is none, or where the question names anything else.
     """
     if query.comparator or query.condition or query.unstudied or query.sources.is_named:
         return None
-    people = query.population
-    asked = (query.intervention, query.outcome, people.age_groups, people.training, people.sexes)
     for one in certainties:
-        named = (one.intervention, one.outcome, one.age_group, one.training_status, one.sex)
-        if asked == tuple((value,) if value else () for value in named):
+        people = {"age_group": one.age_group, "sex": one.sex, "training_status": one.training_status}
+        named = {key: (value.value,) for key, value in people.items() if value}
+        subjects = (one.intervention,), (one.outcome,)
+        if (query.intervention, query.outcome) == subjects and query.facets.values == named:
             return one
     return None
 
@@ -134,7 +135,6 @@ def assessed(certainty: Certainty, studies: Sequence[Study]) -> EvidenceStrength
 
 Row = tuple[int, StrengthReason]
 """How many levels down, and why."""
-People = AgeGroup | TrainingStatus | Sex
 
 
 RETRACTED = EvidenceStrength(CertaintyLevel.VERY_LOW, (StrengthReason("retracted", "Every study here was retracted."),))
@@ -234,34 +234,29 @@ def _consistency(body: Body) -> Iterator[Row]:
         yield 1, StrengthReason("unclear_results", "The results were too uncertain to settle it.")
 
 
-def _directness(body: Body, population: Population, is_partial: bool) -> Iterator[Row]:
-    """Yield a reason where the people differ or a part of the question is not covered: one level at most."""
-    traits: list[tuple[str, Sequence[People], Sequence[People]]] = [
-        ("age", population.age_groups, [study.age_group for study in body.studies]),
-        ("training", population.training, [study.training_status for study in body.studies]),
-        ("sex", population.sexes, [study.sex for study in body.studies]),
+def _directness(body: Body, asked: AskedFacets, is_partial: bool) -> Iterator[Row]:
+    """Yield a reason where the facets differ or a part of the question is not covered: one level at most."""
+    differing = [
+        key
+        for key, wanted in asked.values.items()
+        if not any(_covers(asked.declared[key], study.values_of(key), wanted) for study in body.studies)
     ]
-    differing = [name for name, asked, studied in traits if asked and not any(_covers(one, asked) for one in studied)]
     if differing:
-        text = f"The people studied differ from those asked about in {' and '.join(differing)}."
-        yield 1, StrengthReason("indirect", text)
+        ways = " and ".join(asked.declared[key].label.lower() for key in differing)
+        is_about_people = COLUMNS.keys() >= set(differing)
+        begin = "The people studied differ from those" if is_about_people else "The sources differ from what is"
+        yield 1, StrengthReason("indirect", f"{begin} asked about in {ways}.")
     if is_partial:
         text = "A part of what was asked was not studied."
         yield 0 if differing else 1, StrengthReason("indirect_question", text)
 
 
-def _covers(studied: People, asked: Sequence[People]) -> bool:
-    """Tell whether a study may have people like those asked about; a study that does not say may have."""
-    if studied in {
-        AgeGroup.MIXED,
-        AgeGroup.NOT_REPORTED,
-        TrainingStatus.MIXED,
-        TrainingStatus.NOT_APPLICABLE,
-        Sex.BOTH,
-    }:
+def _covers(facet: Facet, studied: Sequence[str], asked: Sequence[str]) -> bool:
+    """Tell whether a study may be of a value asked about; a study that does not say may be."""
+    if not studied or any(map(facet.is_open, studied)):
         return True
-    experienced = {TrainingStatus.TRAINED, TrainingStatus.RECREATIONALLY_TRAINED, TrainingStatus.ATHLETES}
-    return studied in asked or (studied in experienced and bool(experienced & set(asked)))
+    near = {other for value in studied for other in (value, *facet.values[value].counts_as)}
+    return not near.isdisjoint(asked)
 
 
 def _peer_review(body: Body) -> Iterator[Row]:

@@ -54,7 +54,7 @@ LOSSES = {
 }
 CHECKS = {
     "verbatim": N_("Word for word from the passage."),
-    "supported": N_("Checked against the marked words: figures, direction and people agree."),
+    "supported": N_("Checked against the marked words: figures, direction and groups agree."),
     "weak": N_("Only loosely supported by the marked words. Read them before relying on it."),
     "counted": N_("Counted from the findings recorded for each study."),
 }
@@ -93,7 +93,7 @@ REASONS = {
     "number_mismatch": N_("a figure does not agree with the passage"),
     "direction_mismatch": N_("the direction does not agree with the passage"),
     "negation_mismatch": N_("one says “not” and the other does not"),
-    "population_mismatch": N_("about other people than the passage"),
+    "population_mismatch": N_("about another group than the passage"),
     "unknown_citation": N_("cites a source that is not there"),
 }
 STEPS = {
@@ -322,6 +322,13 @@ def short_number(value: object) -> str:
 @register.filter
 def leg_words(value: object) -> str:
     return gettext(LEGS.get(str(value), str(value)))
+
+
+@register.filter
+def has_people(rows: Iterable[Any]) -> bool:
+    """Tell whether a row of the table of findings says who, or how many, were studied."""
+    studies = [row.study for row in rows]
+    return any(study.population or study.participants is not None or study.included_studies for study in studies)
 
 
 @register.filter

@@ -11,6 +11,8 @@ from django.utils import formats
 from django.utils.translation import get_language, gettext, ngettext
 from django.utils.translation import gettext_noop as N_
 
+from corpus_app import search
+
 register = template.Library()
 
 KINDS = {
@@ -45,24 +47,8 @@ KINDS = {
     "study of another kind": N_("study of another kind"),
     "studies of other kinds": N_("studies of other kinds"),
 }
-PEOPLE = {
-    "young people": N_("young people"),
-    "children and adolescents": N_("children and adolescents"),
-    "adults": N_("adults"),
-    "younger adults": N_("younger adults"),
-    "older adults": N_("older adults"),
-    "girls": N_("girls"),
-    "boys": N_("boys"),
-    "women": N_("women"),
-    "men": N_("men"),
-    "untrained people": N_("untrained people"),
-    "trained people": N_("trained people"),
-    "recreationally trained people": N_("recreationally trained people"),
-    "athletes": N_("athletes"),
-}
 NAMES = {
     **KINDS,
-    **PEOPLE,
     "retracted": N_("retracted"),
     "under an expression of concern": N_("under an expression of concern"),
     "corrected": N_("corrected"),
@@ -75,6 +61,7 @@ NAMES = {
 PARTS = (
     N_("about %(names)s"),
     N_("only in %(names)s"),
+    N_("of the %(names)s"),
     N_("by %(names)s"),
     N_("published in %(names)s"),
     N_("in the collection %(names)s"),
@@ -132,6 +119,11 @@ COUNT = re.compile(r"([\d,]+) published stud(?:y|ies) here (?:is|are) (.+)\.")
 TOTAL = re.compile(r"There (?:is|are) ([\d,]+) published stud(?:y|ies) here\.")
 
 
+def facet_words(text: str) -> str:
+    """Return a label or text of a facet in the language of the page, as far as the site translates it."""
+    return search.site().facet_words(text, get_language() or "")
+
+
 @register.filter
 def counted_words(text: object) -> str:
     """Translate a counted sentence; empty for English pages and unknown sentences."""
@@ -165,7 +157,7 @@ Patterns = tuple[tuple[re.Pattern[str], str], ...]
 _SENTENCES: Patterns = tuple((_compiled(message), message) for message in SENTENCES)
 _PARTS: Patterns = tuple((_compiled(message), message) for message in PARTS)
 _NEXT_PART = re.compile(
-    r", (?=(?:about|only in|by|published in|in the collection|marked as) |(?:of|from|up to) \d{4}\b)"
+    r", (?=(?:about|only in|of the|by|published in|in the collection|marked as) |(?:of|from|up to) \d{4}\b)"
 )
 
 
@@ -184,11 +176,11 @@ def _described(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    return gettext(NAMES[text]) if text in NAMES else text
+    return gettext(NAMES[text]) if text in NAMES else facet_words(text)
 
 
 def _joined(text: str) -> str:
-    if text in NAMES:
+    if _name(text) != text:
         return _name(text)
     parts = re.split(f"({'|'.join(JOINTS)})", text)
     return "".join(gettext(part) if part in JOINTS else _name(part) for part in parts)

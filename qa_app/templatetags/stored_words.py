@@ -15,7 +15,7 @@ from django.utils.translation import gettext_noop as N_
 
 from corpus_app import search
 from qa_app.pipeline.question.safety import URGENT, replies_in
-from qa_app.templatetags.counted_words import PEOPLE
+from qa_app.templatetags.counted_words import facet_words
 
 register = template.Library()
 
@@ -73,10 +73,7 @@ NOT_SAID = (
     N_("No passage found here says which “%(words)s”."),
 )
 """What a refusal names as missing, by the type of answer expected."""
-GROUPS = {**PEOPLE, "the long term": N_("the long term")}
-"""Population names and time frames in messages about what an answer leaves open."""
-
-
+LONG_TERM = N_("the long term")
 SHORT_NUMBERS = frozenset({"000", "110", "111", "112", "113", "117", "118", "119", "144", "911", "988", "999"})
 """Three digits that are a telephone number in an urgent reply, and nowhere else."""
 NUMBER = re.compile(r"(?<![\w+.,/-])\+?\d(?:[ \u00a0/-]?\d){2,14}(?![\w%]|[.,/-]\d)")
@@ -175,10 +172,12 @@ def _subjects(match: Match[str]) -> str:
 
 
 def _left_open(name: str) -> str:
-    """Translate a part of the question that stays open: a population, a matched variable, or other words."""
+    """Translate a part of the question that stays open: values of facets, a matched variable, or other words."""
     if name.startswith("equal "):
         return gettext("equal %(what)s") % {"what": name.removeprefix("equal ")}
-    return " / ".join(gettext(GROUPS[one]) if one in GROUPS else one for one in name.split(" / "))
+    if name == LONG_TERM:
+        return gettext(LONG_TERM)
+    return " / ".join(map(facet_words, name.split(" / ")))
 
 
 def _missing(match: Match[str]) -> str:

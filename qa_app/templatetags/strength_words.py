@@ -9,16 +9,21 @@ from django import template
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as N_
 
+from qa_app.templatetags.counted_words import facet_words
+
 register = template.Library()
 
 AND = N_(" and ")
 DESIGNS = "The best evidence cited here is "
-WAYS = "The people studied differ from those asked about in "
+WAYS = (
+    N_("The people studied differ from those asked about in %(ways)s."),
+    N_("The sources differ from what is asked about in %(ways)s."),
+)
+"""Sentences that name the facets in which the evidence differs from the question."""
 N_("a meta-analysis"), N_("a systematic review"), N_("a review of reviews"), N_("a randomised trial")
 N_("a crossover trial"), N_("a trial without randomisation"), N_("a cohort study"), N_("a scoping review")
 N_("a narrative review"), N_("a position statement"), N_("a guideline"), N_("a survey at one point in time")
 N_("a thesis"), N_("a preprint"), N_("a source without a recorded study design")
-N_("age"), N_("training"), N_("sex")
 FIXED = frozenset(
     {
         N_("Every study here was retracted."),
@@ -49,8 +54,10 @@ def strength_reason_words(reason: Mapping[str, Any]) -> str:
         return gettext(text)
     if text.startswith(DESIGNS):
         return gettext("The best evidence cited here is %(designs)s.") % {"designs": _listed(text, DESIGNS)}
-    if text.startswith(WAYS):
-        return gettext("The people studied differ from those asked about in %(ways)s.") % {"ways": _listed(text, WAYS)}
+    for message in WAYS:
+        begin = message.partition("%")[0]
+        if text.startswith(begin):
+            return gettext(message) % {"ways": _listed(text, begin)}
     figures = [word for word in text.split() if word.isdecimal()]
     for message in (N_("It rests on %(n)s studies."), N_("Only %(n)s people took part.")):
         if len(figures) == 1 and text == message % {"n": figures[0]}:
@@ -61,4 +68,4 @@ def strength_reason_words(reason: Mapping[str, Any]) -> str:
 def _listed(text: str, beginning: str) -> str:
     """Translate the list after a sentence's beginning."""
     named = text.removeprefix(beginning).removesuffix(".").split(AND)
-    return gettext(AND).join(gettext(name) for name in named)
+    return gettext(AND).join(facet_words(gettext(name)) for name in named)

@@ -51,6 +51,10 @@ def fit_words(kind: object) -> str:
     return gettext(FITS.get(str(kind), str(kind).capitalize()))
 
 
+SIGNALS = {"names_people": "names a group"}
+"""Signals of the models whose own names say too much for every corpus."""
+
+
 @register.filter
 def signal_words(name: object) -> str:
-    return str(name).replace("_", " ")
+    return SIGNALS.get(str(name), str(name).replace("_", " "))

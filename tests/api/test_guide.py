@@ -24,6 +24,7 @@ from rest_framework import exceptions
 
 from corpus_app import embedding, indexing
 from corpus_app.api import studies
+from corpus_app.public.selection import FIRST, LAST
 from inform_site import assistants
 from inform_site.api import access, bodies, paging, problems
 from inform_site.clients import keys
@@ -177,7 +178,7 @@ def test_the_tables_name_every_problem_scope_filter_form_and_tool() -> None:
     assert raised.items() <= told.items()
     assert set(told) == set(problems.TITLES) | set(raised)
     assert scopes == {scope: scope in access.ANONYMOUS_SCOPES for scope in Scope.values}
-    assert set(re.findall(r"`(\w+)`", first[1])) == set(studies.FILTERS)
+    assert set(re.findall(r"`(\w+)`", first[1])) == {*studies.OTHER_FILTERS, *FIRST, *LAST, "age", "sex", "training"}
     assert {name(row[0]) for row in rows("An answer to take along")} == set(exporting.FORMS)
     assert {name(r[0]) for r in rows("Assistants")} == set(re.findall(r"@server\.tool.*\n +async def (\w+)", assistant))
 

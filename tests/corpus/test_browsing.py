@@ -1,12 +1,16 @@
 """Pages of the corpus: what they find and count, what they make of any address, and that nothing unpublished shows."""
 
+import json
 import re
+import shutil
 from html import unescape
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import connection
 from django.http import QueryDict
 from django.test import Client
@@ -14,16 +18,25 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app import curation
-from corpus_app.models import ConceptRelation, ConceptRelationStudy, Study
+from corpus_app import curation, sources
+from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusEvent, Study
 from corpus_app.public import browsing, selection
 from corpus_app.public.selection import Selection
-from tests.builders import make_collection, make_concept, make_curator, make_finding, make_study
+from tests.builders import declare_site, make_collection, make_concept, make_curator, make_finding, make_study
+from tests.corpus.test_admin import errors, form_of
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FACETS = ("collection", "design", "age", "sex", "training", "topic", "notice")
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
 
 PAGES = ("/corpus/", "/topics/", "/changes/", "/changes/atom.xml")
 CANARY = "Zorblatt"
+
+
+@pytest.fixture(autouse=True)
+def people() -> None:
+    declare_site()
 
 
 @pytest.fixture
@@ -95,7 +108,7 @@ def test_the_count_of_a_value_is_what_choosing_it_finds() -> None:
             concepts=(outcome,) if index else (outcome, other),
         )  # fmt: skip
 
-    for facet in selection.FACETS:
+    for facet in FACETS:
         counts = browsing.browse(Selection()).counts[facet]
         assert counts
         assert {value: browsing.browse(Selection().toggled(facet, value)).total for value in counts} == counts
@@ -104,6 +117,62 @@ def test_the_count_of_a_value_is_what_choosing_it_finds() -> None:
     assert (browsing.browse(either).total, browsing.browse(either.toggled("sex", "female")).total) == (3, 2)
     assert narrowed.counts["sex"] == {"female": 2}
     assert narrowed.counts["design"] == {"meta_analysis": 2, "guideline": 1, "other": 1}
+
+
+SOIL = """
+[facets.soil]
+label = "Soil"
+values = { clay = { label = "heavy clay", phrases = ["clay"] }, sand = { label = "sand" } }
+"""
+
+
+def test_pages_filter_by_what_the_site_declares_and_by_nothing_else() -> None:
+    declare_site(SOIL)
+    make_study(study_id="CLAY", facets={"soil": ["clay", "sand"]})
+    make_study(study_id="SAND", facets={"soil": ["sand"]})
+
+    page, study = words(shown("/corpus/?soil=clay")), words(shown("/studies/CLAY/"))
+    assert (found(soil=["clay"]), set(found(soil=["sand"]))) == (["CLAY"], {"CLAY", "SAND"})
+    assert "Soil" in page
+    assert "Soil Heavy clay, sand" in study
+    assert Client().get("/api/v1/studies?soil=clay").json()["items"][0]["facets"] == {"soil": ["clay", "sand"]}
+    assert Client().get("/api/v1/studies?sex=female").status_code == 400
+    assert not {"Age", "Sex"} & {*page.split(), *study.split()}
+
+
+def test_the_desk_ticks_declared_values_and_hides_what_tells_of_people(client: Client) -> None:
+    declare_site(SOIL)
+    study = make_study(facets={"soil": ["clay"]})
+    url = f"/admin/corpus_app/study/{study.pk}/change/"
+    client.force_login(make_curator())
+
+    assert client.post(url, form_of(client, url)).status_code == 302
+    assert not CorpusEvent.objects.exists()
+    assert client.post(url, form_of(client, url) | {"facets": ["soil:sand", "soil:clay"]}).status_code == 302
+    assert "not one of the available choices" in errors(
+        client.post(url, form_of(client, url) | {"facets": ["soil:mud"]})
+    )
+    study.refresh_from_db()
+    assert study.facets == {"soil": ["sand", "clay"]}
+    assert not {"population", "sex", "age_group", "training_status", "n_participants"} & form_of(client, url).keys()
+    declare_site()
+    assert {"population", "sex", "n_participants"} <= form_of(client, url).keys()
+
+
+def test_a_file_names_declared_values_alone_and_an_export_gives_them_back(tmp_path: Path) -> None:
+    garden = Path(shutil.copytree(EXAMPLES / "garden", tmp_path / "garden"))
+    call_command("import_corpus", garden, publish=True, verbosity=0)
+
+    assert Study.objects.get(study_id="G03").facets == {"place": ["greenhouse"]}
+    call_command("export_corpus", tmp_path / "out", verbosity=0)
+    exported = json.loads((tmp_path / "out/studies/G03.json").read_text("utf-8"))
+    assert exported["facets"] == {"place": ["greenhouse"]}
+    assert "population" not in exported
+    assert "sex" not in (tmp_path / "out/studies_master.csv").read_text("utf-8").splitlines()[0]
+    path = garden / "studies" / "G03.json"
+    path.write_text(path.read_text("utf-8").replace('"place": "greenhouse"', '"place": "moon"'), "utf-8")
+    (problem,) = sources.read(garden).problems
+    assert (problem.field, "place has no value 'moon'" in problem.reason) == ("facets", True)
 
 
 def test_years_are_a_span_and_a_study_without_a_year_is_in_none() -> None:
@@ -156,7 +225,7 @@ NASTY = (
 
 def test_no_address_breaks_the_page() -> None:
     make_study()
-    fields = [*selection.FACETS, "from", "to", "sort", "page"]
+    fields = [*FACETS, "from", "to", "sort", "page"]
     for nasty in NASTY:
         value = nasty if "%" in nasty else quote(nasty)
         html = shown("/corpus/?" + "&".join(f"{name}={value}" for name in ("q", *fields)))
@@ -177,12 +246,12 @@ def test_what_cannot_be_used_is_named_once_and_the_rest_is_used() -> None:
     assert "/studies/B/" not in html
 
 
-KNOWN = {facet: {"a", "b-c", "é"} for facet in selection.FACETS}
+KNOWN = {facet: {"a", "b-c", "é"} for facet in FACETS}
 
 
 @given(
     st.builds(Selection, words=st.text("ab é&=%+#", max_size=20).map(lambda text: " ".join(text.split())),
-     chosen=st.frozensets(st.tuples(st.sampled_from(selection.FACETS), st.sampled_from(["a", "b-c", "é"]))),
+     chosen=st.frozensets(st.tuples(st.sampled_from(FACETS), st.sampled_from(["a", "b-c", "é"]))),
      first_year=st.none() | st.integers(1000, 2000), last_year=st.none() | st.integers(2000, 2999),
      order=st.sampled_from(["", *selection.SORTS]), page=st.integers(1, 9999)),
 )  # fmt: skip
@@ -192,7 +261,7 @@ def test_a_selection_is_read_back_from_its_own_address(chosen: Selection) -> Non
     assert selection.read(dict(query.lists()), known=KNOWN) == (chosen, ())
 
 
-@given(st.dictionaries(st.sampled_from(["q", "from", "to", "sort", "page", *selection.FACETS]), st.lists(st.text())))
+@given(st.dictionaries(st.sampled_from(["q", "from", "to", "sort", "page", *FACETS]), st.lists(st.text())))
 def test_nothing_in_an_address_raises(parameters: dict[str, list[str]]) -> None:
     chosen, _ = selection.read(parameters, known=KNOWN)
 

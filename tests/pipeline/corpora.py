@@ -10,7 +10,8 @@ from typing import Any
 from corpus_app.embedding import Matrix
 from corpus_app.records import AgeGroup, Collection, Design, Notice, Reference, Sex, Status, Study, TrainingStatus
 from corpus_app.sources import site_of
-from qa_app.pipeline.question.people import PeopleIndex
+from qa_app.pipeline.query import AskedFacets
+from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.text import content_stems
 from tests.fakes import WordHashEncoder
 
@@ -21,8 +22,13 @@ COLLECTIONS = tuple(
     Collection(c["id"], c["name"], c["description"], tuple(c["keywords"])) for c in GRAPH["collections"]
 )
 SITE = site_of(tomllib.loads((CORPUS / "site.toml").read_text("utf-8")))
-PEOPLE = PeopleIndex.build(tomllib.loads((CORPUS / "lexicon" / "people.toml").read_text("utf-8")))
+FACETS = FacetIndex.build(SITE.facets, SITE.phrase_lists)
 GOLDEN = [json.loads(line)["question"] for line in (CORPUS / "golden_dev.jsonl").read_text("utf-8").splitlines()]
+
+
+def asked(**values: str) -> AskedFacets:
+    """Return the facets of the starter corpus with the values of a question, with spaces between."""
+    return AskedFacets(SITE.facets, {key: tuple(own.split()) for key, own in values.items()})
 
 
 def read_rows(name: str) -> list[dict[str, Any]]:

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from corpus_app.records import AgeGroup, Design, Sex, TrainingStatus
 from qa_app.pipeline import attribution
-from qa_app.pipeline.attribution import attributed, describe, differing_people, names_its_study, spoken, surname
+from qa_app.pipeline.attribution import attributed, describe, differing_traits, names_its_study, spoken, surname
 from qa_app.pipeline.citations import MARKER, marked, number_studies, numbered, parse_markers, with_markers
-from qa_app.pipeline.query import Population
+from qa_app.pipeline.query import AskedFacets
 from qa_app.pipeline.records import Sentence, SentenceKind, Span, Verdict
+from tests.pipeline.corpora import asked
 from tests.pipeline.values import SENTENCES, make_candidate, make_evidence, make_study
 
 numbers = st.lists(st.integers(1, 99), max_size=5, unique=True).map(tuple)
@@ -96,18 +97,18 @@ STUDIES = (
     make_study("B", authors=("Csapo R", "Alegre LM"), year=2016, sex=Sex.BOTH),
     make_study("C", authors=(), year=2023, sex=Sex.BOTH),
 )
-NOBODY = Population()
-OLDER, WOMEN = Population(age_groups=(AgeGroup.OLDER_ADULTS,)), Population(sexes=(Sex.FEMALE,))
-MEN_AND_WOMEN = Population(sexes=(Sex.FEMALE, Sex.MALE))
-YOUTH = Population(age_groups=(AgeGroup.YOUTH,))
-ADULTS = Population(age_groups=(AgeGroup.ADULTS, AgeGroup.OLDER_ADULTS))
-BEGINNERS = Population(training=(TrainingStatus.UNTRAINED,))
-TRAINED = Population(training=(TrainingStatus.TRAINED, TrainingStatus.ATHLETES))
+NOBODY = asked()
+OLDER, WOMEN = asked(age_group="older_adults"), asked(sex="female")
+MEN_AND_WOMEN = asked(sex="female male")
+YOUTH = asked(age_group="youth")
+ADULTS = asked(age_group="adults older_adults")
+BEGINNERS = asked(training_status="untrained")
+TRAINED = asked(training_status="trained athletes")
 
 
-def attributed_to(sentences: list[Sentence], population: Population = MEN_AND_WOMEN) -> tuple[Sentence, ...]:
+def attributed_to(sentences: list[Sentence], facets: AskedFacets = MEN_AND_WOMEN) -> tuple[Sentence, ...]:
     candidates = (make_candidate(study=study) for study in STUDIES)
-    return attributed(sentences, make_evidence(*candidates, population=population))
+    return attributed(sentences, make_evidence(*candidates, facets=facets))
 
 
 def quoting(study: str, text: str = "Strength rose.", kind: SentenceKind = SentenceKind.QUOTE) -> Sentence:
@@ -158,7 +159,7 @@ def test_a_change_of_study_is_named() -> None:
 
 
 def test_people_not_asked_about_are_named() -> None:
-    for asked, age, sex, people in (
+    for named, age, sex, people in (
         (OLDER, AgeGroup.MIXED, Sex.BOTH, "mixed ages"), (OLDER, AgeGroup.ADULTS, Sex.BOTH, "younger adults"),
         (OLDER, AgeGroup.OLDER_ADULTS, Sex.FEMALE, "women"), (OLDER, AgeGroup.NOT_REPORTED, Sex.BOTH, ""),
         (YOUTH, AgeGroup.ADULTS, Sex.BOTH, "adults"), (ADULTS, AgeGroup.MIXED, Sex.BOTH, ""),
@@ -169,31 +170,31 @@ def test_people_not_asked_about_are_named() -> None:
     ):  # fmt: skip
         study = make_study("A", authors=("Grgic J",), year=2018, age_group=age, sex=sex)
         name = f"Grgic (randomised trial, 2018{'; ' * bool(people)}{people})"
-        assert differing_people(study, asked) == people
-        assert attribution.attribution("Strength rose.", study, asked) == name
-        assert attribution.attribution("Grgic saw strength rise.", study, asked) == (name if people else "")
+        assert differing_traits(study, named) == people
+        assert attribution.attribution("Strength rose.", study, named) == name
+        assert attribution.attribution("Grgic saw strength rise.", study, named) == (name if people else "")
 
 
 def test_training_is_named_where_others_were_asked_about() -> None:
-    untrained_too = Population(training=(TrainingStatus.UNTRAINED, TrainingStatus.TRAINED))
-    for asked, training, people in (
+    untrained_too = asked(training_status="untrained trained")
+    for named, training, people in (
         (TRAINED, TrainingStatus.MIXED, "trained and untrained people"), (TRAINED, TrainingStatus.ATHLETES, ""),
         (TRAINED, TrainingStatus.NOT_REPORTED, ""), (BEGINNERS, TrainingStatus.TRAINED, "trained people"),
         (BEGINNERS, TrainingStatus.RECREATIONALLY_TRAINED, "recreationally trained people"),
         (untrained_too, TrainingStatus.MIXED, ""), (NOBODY, TrainingStatus.UNTRAINED, ""),
     ):  # fmt: skip
         study = make_study("A", sex=Sex.BOTH, training_status=training)
-        assert differing_people(study, asked) == people
-        assert differing_people(study, asked, "Resistance training raised strength.") == people
+        assert differing_traits(study, named) == people
+        assert differing_traits(study, named, "Resistance training raised strength.") == people
 
     young_men = make_study("A", age_group=AgeGroup.ADULTS, sex=Sex.MALE)
-    older_women = Population(age_groups=(AgeGroup.OLDER_ADULTS,), sexes=(Sex.FEMALE,))
+    older_women = asked(age_group="older_adults", sex="female")
     for text, people in (
         ("Strength rose by 5 kg.", "younger adults, men"), ("The men gained 5 kg.", "younger adults"),
         ("Younger adults gained 5 kg.", "men"), ("In older adults strength rose.", "younger adults, men"),
         ("Men among the younger adults gained 5 kg.", ""),
     ):  # fmt: skip
-        assert differing_people(young_men, older_women, text) == people
+        assert differing_traits(young_men, older_women, text) == people
 
 
 def test_only_quotations_of_one_study_are_attributed() -> None:

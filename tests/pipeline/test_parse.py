@@ -14,13 +14,13 @@ from corpus_app.records import Collection, Concept, Design, Notice, Reference, S
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
 from qa_app.pipeline.query import Intent, Query
+from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.follow_up import follow, names_nothing
 from qa_app.pipeline.question.parse import parse
-from qa_app.pipeline.question.people import PeopleIndex
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.wording import find_ask, find_collection
 from qa_app.pipeline.text import clean, words
-from tests.pipeline.corpora import COLLECTIONS, GOLDEN, GRAPH, PEOPLE, SITE, published_rows, read_rows, reference_of
+from tests.pipeline.corpora import COLLECTIONS, FACETS, GOLDEN, GRAPH, SITE, published_rows, read_rows, reference_of
 from tests.pipeline.values import make_concept
 
 LANGUAGE = Path(__file__).resolve().parents[2] / "qa_app" / "lexicon"
@@ -34,14 +34,14 @@ VOCABULARY = Counter(
 )
 
 
-def read(question: str, people: PeopleIndex = PEOPLE) -> Query:
+def read(question: str, facets: FacetIndex = FACETS) -> Query:
     return parse(
         question,
         concepts=INDEX,
         vocabulary=VOCABULARY,
         is_word=lambda word: word in {"thicken", "revolting"},
         collections=COLLECTIONS,
-        people=people,
+        facets=facets,
     )
 
 
@@ -69,12 +69,12 @@ def test_what_a_question_names_fills_its_slots() -> None:
 def test_whom_a_question_is_about_is_read() -> None:
     rows = read_rows("people")
 
-    found = [read(row["question"]).population for row in rows]
+    found = [read(row["question"]).facets for row in rows]
 
     wrong = [
         row["question"]
         for row, people in zip(rows, found, strict=True)
-        if (set(people.age_groups), set(people.training), set(people.sexes))
+        if tuple(set(people.of(key)) for key in ("age_group", "training_status", "sex"))
         != (set(row["ages"]), set(row["training"]), set(row["sexes"]))
     ]
     assert wrong == []
@@ -126,7 +126,7 @@ def test_each_word_list_catches_its_example() -> None:
     ]:  # fmt: skip
         assert name in index.find(words_of(catches)), name
         if name in {"ages.decade", "ages.bare", "ages.under"}:  # those look at what follows, too
-            assert not read(misses).population.is_named
+            assert not read(misses).facets.is_named
         else:
             assert name not in index.find(words_of(misses)), name
 
@@ -150,7 +150,7 @@ FOLLOW_UPS = (
 
 
 def meaning(question: str, before: str) -> str | None:
-    return follow(clean(question), clean(before), INDEX, PEOPLE)
+    return follow(clean(question), clean(before), INDEX, FACETS)
 
 
 def test_follow_ups_are_completed_and_nothing_else_is() -> None:

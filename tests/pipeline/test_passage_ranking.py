@@ -16,6 +16,7 @@ from qa_app.pipeline.ports import RerankerFailed
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.records import Because, Candidate, LeftOutReason, Mode
 from qa_app.pipeline.reranking import READ, SECONDS, rerank
+from tests.pipeline.corpora import asked
 from tests.pipeline.values import make_candidate, make_concept, make_passage, make_query, make_study, passage_lists
 
 MEANING = Policy("meaning", Order.SCORE, lexical_weight=0.0, evidence_passages=10)
@@ -35,7 +36,7 @@ def rank(
     words = bm25 or [1.0] * len(rows)
     hits = {p.passage_id: Hit(p.passage_id, b, c) for (p, c), b in zip(rows, words, strict=True)}
     policy = replace(policy, **figures)
-    return rank_passages(query or make_query(), [p for p, _ in rows], hits, {}, 10, policy, mode)
+    return rank_passages(query or make_query(facets=asked()), [p for p, _ in rows], hits, {}, 10, policy, mode)
 
 
 def ids(candidates: Sequence[Candidate]) -> list[int]:

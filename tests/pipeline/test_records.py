@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from corpus_app.records import AgeGroup, Section
+from corpus_app.records import Section
 from qa_app.answers import payload
 from qa_app.pipeline.concepts import neighbours
 from qa_app.pipeline.policy import DEFAULT, PRESETS, BadPolicy, Lexical, Policy, named, read
-from qa_app.pipeline.query import Intent, NamedSources, Population, Query
+from qa_app.pipeline.query import Intent, NamedSources, Query
 from qa_app.pipeline.records import InsufficientEvidence, Outcome, Refused, Scope
 from qa_app.pipeline.writer import EXTRACTIVE
+from tests.pipeline.corpora import asked
 from tests.pipeline.values import make_concept, make_evidence, make_query, make_question
 
 
@@ -59,7 +60,7 @@ def test_everything_that_was_read_of_a_question_is_told() -> None:
     query = make_query(
         "I am old. Do 10 sets build strenght?", ask="Do 10 sets build strength?", intent=Intent.HOW_MANY,
         concepts=(VOLUME, STRENGTH), unstudied=(OTHERS[0],), intervention=("volume",), outcome=("strength", "unknown"),
-        population=Population(age_groups=(AgeGroup.OLDER_ADULTS,)), numbers=("10 set",), sections=(Section.RESULTS,),
+        facets=asked(age_group="older_adults"), numbers=("10 set",), sections=(Section.RESULTS,),
         corrections=(("strenght", "strength"),), collection="training", sources=NamedSources(names=("Ogborn",)),
         linked=(OTHERS[1],),
     )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import AgeGroup, Concept, Found, Hit, Hits, Sex, StudyScores, TrainingStatus
+from corpus_app.records import Concept, Found, Hit, Hits, StudyScores
 from qa_app.answers import engines
 from qa_app.pipeline import confidence, learned, relevance
 from qa_app.pipeline.clock import Clock
@@ -18,7 +18,7 @@ from qa_app.pipeline.grounding import signals
 from qa_app.pipeline.learned import BadModel, Logistic
 from qa_app.pipeline.policy import DEFAULT, PRESETS, Policy
 from qa_app.pipeline.ports import Vector
-from qa_app.pipeline.query import Population, Query
+from qa_app.pipeline.query import Query
 from qa_app.pipeline.records import Scope
 from qa_app.pipeline.relevance import Features, Vocabulary, read_features
 from qa_app.pipeline.retrieval import Models, Retrieved, cited_studies, fuse, retrieve, retrieve_scoped
@@ -127,17 +127,6 @@ def test_an_unstudied_concept_is_missing_once() -> None:
 
     assert missing(query) == ("sauna",)
     assert missing(query, CITED, "They sat in a sauna.") == ()
-
-
-def test_people_asked_about_whom_no_cited_study_includes_are_missing() -> None:
-    women, older = Population(sexes=(Sex.FEMALE,)), Population(age_groups=(AgeGroup.OLDER_ADULTS,))
-    trained = Population(training=(TrainingStatus.TRAINED,))
-    for asked, own, parts in (
-        (women, {"sex": Sex.MALE}, ("women",)), (women, {"sex": Sex.BOTH}, ()), (women, {"sex": Sex.FEMALE}, ()),
-        (older, {"age_group": AgeGroup.ADULTS}, ("older adults",)), (older, {"age_group": AgeGroup.NOT_REPORTED}, ()),
-        (trained, {"training_status": TrainingStatus.UNTRAINED}, ("trained people",)), (Population(), {}, ()),
-    ):  # fmt: skip
-        assert missing(make_query("Do weekly sets build muscle?", population=asked), **own) == parts
 
 
 def test_the_confidence_is_a_chance_with_its_reasons() -> None:

@@ -25,9 +25,9 @@ from qa_app.pipeline.records import Outcome
 from qa_app.pipeline.text import clean
 from tests.pipeline.corpora import (
     COLLECTIONS,
+    FACETS,
     GOLDEN,
     GRAPH,
-    PEOPLE,
     SITE,
     published_rows,
     read_rows,
@@ -151,7 +151,7 @@ CONCEPTS = [
     for c in GRAPH["concepts"]
 ]
 ASKED = {
-    "concepts": CONCEPTS, "collections": COLLECTIONS, "people": PEOPLE, "today": date(2025, 11, 25),
+    "concepts": CONCEPTS, "collections": COLLECTIONS, "facets": FACETS, "today": date(2025, 11, 25),
     "changed_at": datetime(2025, 11, 3, tzinfo=UTC),
 }  # fmt: skip
 ABOUT = tomllib.loads((ROOT / "qa_app" / "lexicon" / "about_corpus.toml").read_text("utf-8"))

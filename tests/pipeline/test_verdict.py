@@ -11,10 +11,11 @@ from corpus_app.records import AgeGroup, Certainty, Design, Direction, Finding, 
 from qa_app.pipeline import agreement
 from qa_app.pipeline.agreement import FindingConcepts, LeanCounts, counts, is_conflicting, map_finding
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
-from qa_app.pipeline.query import Population
+from qa_app.pipeline.query import AskedFacets
 from qa_app.pipeline.question.wording import read_intent
 from qa_app.pipeline.strength import StudySize, assessed, find_certainty, grade
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
+from tests.pipeline.corpora import asked
 from tests.pipeline.test_parse import examples
 from tests.pipeline.values import make_concept, make_query, make_study
 
@@ -163,15 +164,15 @@ def test_a_grade_starts_from_the_design() -> None:
         Design.META_ANALYSIS: "high", Design.UMBRELLA_REVIEW: "high", Design.COHORT_STUDY: "low", Design.PREPRINT: "very_low",
         Design.NARRATIVE_REVIEW: "low", Design.POSITION_STAND: "low", Design.CROSS_SECTIONAL_STUDY: "very_low",
     }  # fmt: skip
-    graded = {d: grade([replace(REVIEW, design=d)], [], Population(), sizes={"A": LARGE}) for d in Design}
+    graded = {d: grade([replace(REVIEW, design=d)], [], AskedFacets(), sizes={"A": LARGE}) for d in Design}
 
     assert {design: graded[design].level for design in levels} == levels
     assert {tuple(reason.code for reason in one.reasons) for one in map(graded.get, levels) if one} == {("design",)}
 
 
 def test_each_row_lowers_the_grade_and_says_why() -> None:
-    older, women = {"age_groups": (AgeGroup.OLDER_ADULTS,)}, {"sexes": (Sex.FEMALE,)}
-    for change, size, asked, lean, level, codes in (
+    older, women = {"age_group": "older_adults"}, {"sex": "female"}
+    for change, size, named, lean, level, codes in (
         ({}, StudySize(900, 4), {}, Lean.YES, "moderate", ["few_studies"]),
         ({}, StudySize(399, 20), {}, Lean.YES, "moderate", ["few_participants"]),
         ({}, StudySize(None, None), {}, Lean.YES, "high", []),
@@ -179,12 +180,12 @@ def test_each_row_lowers_the_grade_and_says_why() -> None:
         ({}, LARGE, {}, Lean.MIXED, "moderate", ["mixed_results"]), ({}, LARGE, {}, Lean.UNCLEAR, "moderate", ["unclear_results"]),
         ({}, LARGE, older, Lean.YES, "moderate", ["indirect"]), ({}, LARGE, older | women, Lean.YES, "moderate", ["indirect"]),
         ({"sex": Sex.BOTH}, LARGE, women, Lean.YES, "high", []),
-        ({"training_status": TrainingStatus.ATHLETES}, LARGE, {"training": (TrainingStatus.TRAINED,)}, Lean.YES, "high", []),
+        ({"training_status": TrainingStatus.ATHLETES}, LARGE, {"training_status": "trained"}, Lean.YES, "high", []),
         ({"peer_reviewed": False}, LARGE, {}, Lean.YES, "moderate", ["not_peer_reviewed"]),
         ({"notice": Notice.EXPRESSION_OF_CONCERN}, LARGE, {}, Lean.YES, "moderate", ["concern"]),
         ({"notice": Notice.CORRECTED}, LARGE, {}, Lean.YES, "high", ["corrected"]),
     ):  # fmt: skip
-        graded = grade([replace(REVIEW, **change)], [found("A", lean)], Population(**asked), sizes={"A": size})
+        graded = grade([replace(REVIEW, **change)], [found("A", lean)], asked(**named), sizes={"A": size})
         assert (graded.level, [reason.code for reason in graded.reasons[1:]]) == (level, codes)
 
 
@@ -217,7 +218,7 @@ def test_the_risk_of_bias_of_most_of_the_evidence_lowers_the_grade(
 ) -> None:
     both = {name: StudySize(size, 20) for name, size in zip("AB", sizes, strict=True)}
 
-    graded = grade([REVIEW, replace(REVIEW, study_id="B")], [], Population(), sizes=both, biases=biases)
+    graded = grade([REVIEW, replace(REVIEW, study_id="B")], [], AskedFacets(), sizes=both, biases=biases)
 
     assert (graded.level, len(graded.reasons)) == (level, 2 if text else 1)
     assert graded.reasons[-1].text.startswith(text or "The best evidence")
@@ -227,15 +228,15 @@ OLDER = replace(JUDGED := Certainty("creatine", "strength", CertaintyLevel.HIGH,
                 level=CertaintyLevel.LOW, age_group=AgeGroup.OLDER_ADULTS)  # fmt: skip
 
 
-@pytest.mark.parametrize(("asked", "level"), [
-    ({}, "high"), ({"population": Population((AgeGroup.OLDER_ADULTS,))}, "low"), ({"outcome": ()}, None),
-    ({"population": Population((AgeGroup.YOUTH,))}, None), ({"comparator": ("caffeine",)}, None),
+@pytest.mark.parametrize(("named", "level"), [
+    ({}, "high"), ({"facets": asked(age_group="older_adults")}, "low"), ({"outcome": ()}, None),
+    ({"facets": asked(age_group="youth")}, None), ({"comparator": ("caffeine",)}, None),
     ({"intervention": ("creatine", "caffeine")}, None), ({"condition": ("sarcopenia",)}, None),
 ])  # fmt: skip
-def test_the_curators_judge_a_question_about_just_what_they_judged(asked: dict[str, Any], level: str | None) -> None:
+def test_the_curators_judge_a_question_about_just_what_they_judged(named: dict[str, Any], level: str | None) -> None:
     query = replace(make_query("Does creatine help?"), intervention=("creatine",), outcome=("strength",))
 
-    found = find_certainty((JUDGED, OLDER), replace(query, **asked))
+    found = find_certainty((JUDGED, OLDER), replace(query, **named))
 
     assert (found and found.level) == level
 
@@ -255,13 +256,13 @@ def test_disagreement_retractions_and_parts_lower_the_grade_but_no_weaker_design
     findings = [found("A", Lean.YES), found("B", Lean.NO_CLEAR_DIFFERENCE)]
     weak = replace(REVIEW, study_id="B", design=Design.THESIS, peer_reviewed=False)
 
-    disagreeing = grade([REVIEW, other], findings, Population(), sizes=sizes)
-    retracted = grade([replace(REVIEW, notice=Notice.RETRACTED)], [], Population(), sizes={})
-    part = grade([REVIEW], [], Population(), sizes={}, is_partial=True)
+    disagreeing = grade([REVIEW, other], findings, AskedFacets(), sizes=sizes)
+    retracted = grade([replace(REVIEW, notice=Notice.RETRACTED)], [], AskedFacets(), sizes={})
+    part = grade([REVIEW], [], AskedFacets(), sizes={}, is_partial=True)
 
     assert (disagreeing.level, disagreeing.reasons[-1].code) == ("moderate", "disagreement")
     assert (retracted.level, retracted.reasons[0].code) == ("very_low", "retracted")
     assert (part.level, "indirect_question" in {reason.code for reason in part.reasons}) == ("moderate", True)
-    assert grade([weak, REVIEW], [found("B", Lean.NO)], Population(), sizes={"A": LARGE}).level == "high"
+    assert grade([weak, REVIEW], [found("B", Lean.NO)], AskedFacets(), sizes={"A": LARGE}).level == "high"
     with pytest.raises(ValueError, match="without a study"):
-        grade([], [], Population(), sizes={})
+        grade([], [], AskedFacets(), sizes={})

@@ -14,9 +14,10 @@ from django.utils import translation
 
 from corpus_app import search
 from corpus_app.records import Design
+from corpus_app.site import Site, SiteTexts
 from corpus_app.templatetags import corpus_words, language
 from qa_app.answers import comparing
-from qa_app.pipeline import attribution, confidence, endings
+from qa_app.pipeline import confidence, endings
 from qa_app.pipeline.lexicon import read_tables
 from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.question import about_sentences
@@ -24,6 +25,7 @@ from qa_app.pipeline.question.about_filters import Filters
 from qa_app.pipeline.question.safety import SafetyLexicon, with_instead
 from qa_app.templatetags import answer_words, counted_words, stored_words, working_words
 from tests import messages
+from tests.pipeline.corpora import SITE
 from tests.pipeline.values import make_concept, make_study
 from tests.qa.payloads import QUOTE, FakeAsking, make_payload, make_refusal
 
@@ -38,6 +40,11 @@ LEXICONS = read_tables(messages.ROOT / "corpus" / "lexicon")
 ROUTES = tuple(route for corpus in ({}, LEXICONS) for route in SafetyLexicon.build(corpus).routes.values())
 WORDS = {text for route in ROUTES for text in (route.message, route.instead)}
 INSTEAD = next(route.instead for route in ROUTES if route.name == "drugs")
+WITH_FACETS = Site(
+    facets=SITE.facets,
+    phrase_lists=SITE.phrase_lists,
+    translations={"de": SiteTexts(facet_words=SITE.translations["de"].facet_words)},
+)
 GERMAN = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.5"}
 
 
@@ -45,6 +52,7 @@ GERMAN = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.5"}
 def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The language that a page leaves behind in this thread is not the next test's."""
     monkeypatch.setattr(search, "lexicons", lambda: LEXICONS)
+    monkeypatch.setattr(search, "site", lambda: WITH_FACETS)
     with translation.override(settings.LANGUAGE_CODE):
         yield
 
@@ -180,10 +188,10 @@ def test_words_of_a_question_stay_in_a_translated_message(message: str, german: 
 
 
 def test_people_not_studied_are_named_in_german() -> None:
-    names = {*attribution.AGES.values(), *attribution.SEXES.values(), *attribution.TRAININGS.values()}
+    values = [value for facet in SITE.facets.values() for value in facet.values.values()]
 
     with translation.override("de"):
-        for name in names - {"mixed ages", "trained and untrained people"}:  # nobody asks about them
+        for name in {value.words for value in values if value.phrases}:
             (told,) = stored_words.translated_parts(left_open(f"sauna or {name} / athletes"))
             assert name not in told.text
             assert "sauna oder" in told.text
@@ -246,16 +254,16 @@ def test_every_name_in_a_description_of_studies_has_its_words() -> None:
     facets = {
         "design": tuple(design.value for design in Design),
         "notice": tuple(about_sentences.NOTICES),
-        "age": ("youth", "adults", "older_adults"),
+        "age_group": ("youth", "adults", "older_adults"),
         "sex": ("female", "male"),
-        "training": ("untrained", "recreationally_trained", "trained", "athletes"),
+        "training_status": ("untrained", "recreationally_trained", "trained", "athletes"),
     }
     kinds = {about_sentences.design_name(design.value, n) for design in Design for n in (1, 2)}
 
     assert kinds == set(counted_words.KINDS)
     with translation.override("de"):
         for name, value in ((name, value) for name, values in facets.items() for value in values):
-            words = about_sentences.describe(Filters({name: (value,)}), {})
+            words = about_sentences.describe(Filters({name: (value,)}), {}, SITE.facets)
             told = counted_words.counted_words(f"2 published studies here are {words}.")
             assert told
             assert words not in told

@@ -213,6 +213,10 @@ class StudyBody(Body):
     training_status = Choice(records.TrainingStatus, required=False)
     age_group = Choice(records.AgeGroup, required=False)
     sex = Choice(records.Sex, required=False)
+    facets = serializers.DictField(
+        child=ListField(child=Text(max_length=40), max_length=MAX_ITEMS), required=False,
+        help_text="Values of the other facets that this corpus declares, by facet; all of them.",
+    )  # fmt: skip
     included_studies = Whole(required=False, allow_null=True, source="n_studies", help_text="Of a review.")
     participants = Whole(required=False, allow_null=True, source="n_participants")
     weeks = WeeksBody(required=False, help_text="How long it lasted, or what it included.")

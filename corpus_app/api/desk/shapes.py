@@ -6,7 +6,15 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
-from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, FloatField, IntegerField
+from rest_framework.fields import (
+    BooleanField,
+    CharField,
+    ChoiceField,
+    DateTimeField,
+    DictField,
+    FloatField,
+    IntegerField,
+)
 
 from corpus_app import records
 from corpus_app.api.shapes import BiasAssessment, EffectSize, Shape, choice, texts
@@ -78,6 +86,7 @@ class DeskStudy(ListedDeskStudy):
     training_status = choice(records.TrainingStatus)
     age_group = choice(records.AgeGroup)
     sex = choice(records.Sex)
+    facets = DictField(child=texts(), help_text="Values of the other facets that this corpus declares, by facet.")
     included_studies = IntegerField(source="n_studies", allow_null=True)
     participants = IntegerField(source="n_participants", allow_null=True)
     weeks = DeskWeeks(source="*")

@@ -30,13 +30,19 @@ class Command(BaseCommand):
         if not CorpusEvent.objects.filter(action="publish").exists():
             self.stdout.write(f"Importing the corpus {folder.name}")
             call_command("import_corpus", folder, publish=True)
-        elif not CorpusLexicon.objects.filter(name="site").exists() and _is_here(folder):
+        elif _is_of_earlier_release() and _is_here(folder):
             lexica, problems = sources.read_lexica(folder)
             if problems:
                 raise CommandError("\n".join(map(str, problems)))
             if lexica:
                 self.stdout.write(f"Reading the site file and the word lists of the corpus {folder.name}")
                 curation.set_lexica(lexica, by=None, by_name="prepare")
+
+
+def _is_of_earlier_release() -> bool:
+    """Return whether the site file is missing, or a list of words for people is stored, which it now declares."""
+    names = set(CorpusLexicon.objects.values_list("name", flat=True))
+    return "site" not in names or "people" in names
 
 
 def _is_here(folder: Path) -> bool:

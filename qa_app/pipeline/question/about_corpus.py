@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
+from corpus_app.facets import Facet
 from corpus_app.records import Collection, Concept, Notice, Reference, Study
 from qa_app.pipeline.lexicon import PhraseIndex, placed_words, words_of
 from qa_app.pipeline.query import NamedSources
 from qa_app.pipeline.question import about_sentences as write
-from qa_app.pipeline.question.about_filters import PEOPLE, Filters, Found, read_filters
-from qa_app.pipeline.question.people import PeopleIndex, spell_signs
+from qa_app.pipeline.question.about_filters import Filters, Found, read_filters
+from qa_app.pipeline.question.facets import FacetIndex, spell_signs
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.records import Overview, Sentence
 from qa_app.pipeline.text import EMPTY_WORDS
@@ -117,7 +118,7 @@ def read(
     studies: Sequence[Study],
     concepts: Sequence[Concept],
     collections: Sequence[Collection],
-    people: PeopleIndex,
+    facets: FacetIndex,
     changed_at: datetime | None,
     today: date,
     sources: SourceIndex | None = None,
@@ -136,7 +137,7 @@ def read(
     words = [word.text for word in placed]
     found = _LEXICON.find(words)
     filters, read_places = read_filters(
-        placed, found, people.find(rest), studies=published, concepts=concepts, collections=collections, today=today
+        placed, found, facets.find(rest), studies=published, concepts=concepts, collections=collections, today=today
     )
     ask = _ask(words, found, _with_sources(filters, named), read_places)
     if _asks_for_findings(ask, words):
@@ -144,7 +145,7 @@ def read(
     if ask.fact is not None:
         return _answer_fact(ask.fact, published, changed_at)
     if _is_readable(ask, named):
-        return _answer(ask, studies, published, concepts, collections)
+        return _answer(ask, studies, published, concepts, collections, facets.facets)
     if _is_about_holdings(ask):
         return CorpusQuestionUnread(words=ask.unread)
     return None
@@ -255,6 +256,7 @@ def _answer(
     published: Sequence[Study],
     concepts: Sequence[Concept],
     collections: Sequence[Collection],
+    facets: Mapping[str, Facet],
 ) -> CorpusAnswer:
     wish, filters = ask.wish or "list", ask.filters
     if wish == "overview" and filters.parameters:
@@ -272,13 +274,14 @@ def _answer(
     elif wish == "peer":
         sentences = [*write.write_peer_review(published)]
     elif wish == "share":
-        sentences = _shares(filters, published, names)
+        sentences = _shares(filters, published, names, facets)
     else:
-        sentences = [*write.write_extreme(wish, named), write.write_count(selected, write.describe(filters, names))]
+        described = write.describe(filters, names, facets)
+        sentences = [*write.write_extreme(wish, named), write.write_count(selected, described)]
     if not selected and wish != "notice":
         single = [[*filter(f.accepts, published)] for f in filters.apart()]
         sentences += [
-            write.write_count(s, write.describe(f, names)) for f, s in zip(filters.apart(), single, strict=True)
+            write.write_count(s, write.describe(f, names, facets)) for f, s in zip(filters.apart(), single, strict=True)
         ]
     if wish in {"journal", "author"}:
         sentences += write.write_names(wish, selected)
@@ -292,13 +295,11 @@ def _answer(
     return CorpusAnswer(_overview(wish, selected, filters), tuple(sentences), tuple(named), lines)
 
 
-def _shares(filters: Filters, published: Sequence[Study], names: Mapping[str, str]) -> list[Sentence]:
-    """Relate the designs to the same studies of any design, else the people to those of any people, else all to all."""
-    asked = (
-        ("design",)
-        if "design" in filters.values
-        else tuple(facet for facet in PEOPLE.values() if facet in filters.values)
-    )
+def _shares(
+    filters: Filters, published: Sequence[Study], names: Mapping[str, str], facets: Mapping[str, Facet]
+) -> list[Sentence]:
+    """Relate the designs to the same studies of any design, else the facets to those of any value, else all to all."""
+    asked = ("design",) if "design" in filters.values else filters.facets
     rest = {facet: values for facet, values in filters.values.items() if facet not in asked}
     base = replace(filters, values=rest) if asked else Filters()
     whole = [study for study in published if base.accepts(study)]
@@ -306,8 +307,9 @@ def _shares(filters: Filters, published: Sequence[Study], names: Mapping[str, st
         return [write.write_count(whole, ""), *write.write_kinds(whole)]
     part = Filters({facet: filters.values[facet] for facet in asked}) if asked else filters
     parts = [Filters({asked[0]: (value,)}) for value in filters.values[asked[0]]] if len(asked) == 1 else [part]
-    of = write.describe(base, names)
-    return [write.write_share([s for s in whole if p.accepts(s)], write.describe(p, names), whole, of) for p in parts]
+    of = write.describe(base, names, facets)
+    described = [(p, write.describe(p, names, facets)) for p in parts]
+    return [write.write_share([s for s in whole if p.accepts(s)], words, whole, of) for p, words in described]
 
 
 def _named(wish: str, selected: Sequence[Study]) -> list[Study]:

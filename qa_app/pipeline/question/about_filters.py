@@ -1,4 +1,4 @@
-"""Read the filters of a question about the corpus: topic, author, year, journal, design, people, notice, collection."""
+"""Read the filters of a question about the corpus: topic, author, year, journal, design, facets, notice, collection."""
 
 from __future__ import annotations
 
@@ -7,22 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from corpus_app.facets import parameter_of
 from corpus_app.records import Collection, Concept, Design, Study
 from qa_app.pipeline.lexicon import Span, Word, value_of, words_of
-from qa_app.pipeline.question.people import PeopleMention
+from qa_app.pipeline.question.facets import FacetMention
 from qa_app.pipeline.text import stem
 
 COLUMNS: Mapping[str, Callable[[Study], str]] = {
     "collection": lambda study: study.collection,
     "design": lambda study: study.design,
-    "age": lambda study: study.age_group,
-    "sex": lambda study: study.sex,
-    "training": lambda study: study.training_status,
     "notice": lambda study: study.notice,
 }
-"""Facets of the corpus page; the lists of the lexicon are named FACET.VALUE."""
-PEOPLE = {"age_group": "age", "sex": "sex", "training_status": "training"}
-"""Facets by the columns of a study's population."""
+"""Filters of every corpus page; the lists of the lexicon are named FILTER.VALUE."""
 DESIGN_GROUPS = {
     "reviews": tuple(design.value for design in Design if design.value.endswith(("review", "meta_analysis"))),
     "trials": tuple(design.value for design in Design if design.value.endswith("trial")),
@@ -65,7 +61,7 @@ class Filters:
     def accepts(self, study: Study) -> bool:
         """Tell whether the study has all of the traits."""
         return (
-            all(COLUMNS[facet](study) in allowed for facet, allowed in self.values.items())
+            all(_has(study, name, allowed) for name, allowed in self.values.items())
             and (not self.journals or study.journal in self.journals)
             and (self.sources is None or study.study_id in self.sources)
             and all(not topic.ids.isdisjoint(study.concepts) for topic in self.topics)
@@ -84,13 +80,24 @@ class Filters:
         return tuple(parts) if len(parts) > 1 else ()
 
     @property
+    def facets(self) -> tuple[str, ...]:
+        """Return the declared facets among the filters."""
+        return tuple(name for name in self.values if name not in COLUMNS)
+
+    @property
+    def _ordered(self) -> tuple[str, ...]:
+        """Return the filters in the order of the corpus page: notices last."""
+        first = tuple(name for name in COLUMNS if name in self.values and name != "notice")
+        return (*first, *self.facets, *(("notice",) if "notice" in self.values else ()))
+
+    @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """Return the filters as parameters of the corpus page, which searches journals and authors as words."""
         words = " ".join((*self.source_names, *self.journals))
         years = (("from", self.first_year), ("to", self.last_year))
         return (
             *((("q", words),) if words else ()),
-            *((facet, value) for facet in COLUMNS for value in self.values.get(facet, ())),
+            *((parameter_of(name), value) for name in self._ordered for value in self.values[name]),
             *(("topic", concept.concept_id) for topic in self.topics for concept in topic.concepts),
             *((name, str(year)) for name, year in years if year is not None),
         )
@@ -99,7 +106,7 @@ class Filters:
 def read_filters(
     placed: Sequence[Word],
     found: Found,
-    people: Sequence[PeopleMention],
+    mentions: Sequence[FacetMention],
     *,
     studies: Sequence[Study],
     concepts: Sequence[Concept],
@@ -111,7 +118,7 @@ def read_filters(
     taken: set[int] = set()
     journals = _match(words, taken, _journal_names(studies))
     named_collections = _match(words, taken, _collection_names(collections))
-    values = _column_values(found, taken) | _people_values(placed, people, taken)
+    values = _column_values(found, taken) | _facet_values(placed, mentions, taken)
     if named_collections:
         values["collection"] = _once(slug for slug, _ in named_collections)
     first, last = _years(words, found, taken, today)
@@ -126,6 +133,11 @@ def read_filters(
         last_year=last,
     )
     return filters, frozenset(taken)
+
+
+def _has(study: Study, name: str, allowed: Sequence[str]) -> bool:
+    own = (COLUMNS[name](study),) if name in COLUMNS else study.values_of(name)
+    return not set(own).isdisjoint(allowed)
 
 
 def _places(spans: Iterable[Span]) -> Iterable[int]:
@@ -158,19 +170,18 @@ def _column_values(found: Found, taken: set[int]) -> dict[str, tuple[str, ...]]:
     return {facet: _once(v for _, f, v in read if f == facet) for facet in _once(f for _, f, _ in read)}
 
 
-def _people_values(
-    placed: Sequence[Word], people: Sequence[PeopleMention], taken: set[int]
+def _facet_values(
+    placed: Sequence[Word], mentions: Sequence[FacetMention], taken: set[int]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the named people by facet; words of a journal or a design are ignored."""
+    """Return the named values by facet; words of a journal or a design are ignored."""
     values: dict[str, tuple[str, ...]] = {}
     free = frozenset(range(len(placed))) - taken
-    for mention in (mention for mention in people if not mention.is_implied):
+    for mention in (mention for mention in mentions if not mention.is_implied):
         own = {n for n, word in enumerate(placed) if word.text.isalnum() and mention.start <= word.start < mention.end}
         if own <= free:
             taken |= own
-            facet = PEOPLE[mention.column]
-            values[facet] = _once((*values.get(facet, ()), *mention.values))
-    return values
+            values[mention.facet] = _once((*values.get(mention.facet, ()), *mention.values))
+    return dict(sorted(values.items()))
 
 
 # --- Names from the rows ----------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from corpus_app.facets import COLUMNS, Facet
 from corpus_app.records import Concept, Design, Notice, SourceKind, Study
-from qa_app.pipeline.question.about_filters import PEOPLE, Filters
+from qa_app.pipeline.question.about_filters import Filters
 from qa_app.pipeline.records import Sentence, SentenceKind, Verdict
 
 MOST_NAMES = 8  # topics, journals or authors that a sentence names
@@ -25,15 +26,17 @@ def design_name(design: str, number: int, kind: SourceKind | None = None) -> str
     return str(one if number == 1 else several)
 
 
-def describe(filters: Filters, collections: Mapping[str, str]) -> str:
+def describe(filters: Filters, collections: Mapping[str, str], facets: Mapping[str, Facet]) -> str:
     """Say in words which studies the filters select; empty for all. Takes the names of collections by slug."""
-    values, people = filters.values, _TEXTS["names"]["people"]
-    groups = [" or ".join(people[value] for value in values[facet]) for facet in PEOPLE.values() if facet in values]
+    values = filters.values
+    named = {key: " or ".join(map(facets[key].words, values[key])) for key in facets if key in values}
+    traits = [f"{facets[key].label.lower()} {words}" for key, words in named.items() if key not in COLUMNS]
     topics = [" or ".join(concept.name for concept in topic.concepts) for topic in filters.topics]
     parts = [
         ("", " or ", [design_name(value, 2) for value in values.get("design", ())]),
         ("about ", " and ", topics),
-        ("only in ", " and ", groups),
+        ("only in ", " and ", [words for key, words in named.items() if key in COLUMNS]),
+        ("of the ", " and the ", traits),
         ("by ", " and ", filters.source_names),
         ("published in ", " or ", filters.journals),
         ("in the collection ", " or ", [collections[slug] for slug in values.get("collection", ())]),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Span, Word, language_table, placed_words
 from qa_app.pipeline.query import Query
-from qa_app.pipeline.question.people import PeopleIndex
+from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.text import EMPTY_WORDS, stem
 
 LONGEST = 2_000  # characters
@@ -60,13 +60,13 @@ class NamedText:
     names: tuple[Named, ...]
 
     @classmethod
-    def read(cls, text: str, concepts: ConceptIndex, people: PeopleIndex) -> NamedText:
+    def read(cls, text: str, concepts: ConceptIndex, facets: FacetIndex) -> NamedText:
         """Find the names and cues of a text."""
         words = placed_words(text)
         cues = _PHRASES.find([word.text for word in words])
         found = [Named(m.start, m.end, m.slot) for m in concepts.find(text) if m.slot]
         pronouns = {words[first].start for first, _ in cues.get("person", ())}
-        for mention in people.find(text):
+        for mention in facets.find(text):
             is_free = not any(name.start < mention.end and mention.start < name.end for name in found)
             if is_free and mention.start not in pronouns:
                 found.append(Named(mention.start, mention.end, "people"))
@@ -121,7 +121,7 @@ def _joined(text: str, names: Iterable[Named]) -> Iterator[Named]:
         yield last
 
 
-def follow(question: str, before: str, concepts: ConceptIndex, people: PeopleIndex) -> str | None:
+def follow(question: str, before: str, concepts: ConceptIndex, facets: FacetIndex) -> str | None:
     """Complete a follow-up from the previous question; None where it is complete.
 
     The reader's words come first, unchanged. Names of the previous question complete them, except those replaced.
@@ -129,7 +129,7 @@ def follow(question: str, before: str, concepts: ConceptIndex, people: PeopleInd
     core, subject = question.rstrip(_END), before.rstrip(_END)
     if not core or not subject or core.casefold() == subject.casefold():
         return None
-    asked, earlier = NamedText.read(core, concepts, people), NamedText.read(subject, concepts, people)
+    asked, earlier = NamedText.read(core, concepts, facets), NamedText.read(subject, concepts, facets)
     start, place = 1, 0
     while start != place:
         start, place = asked.after("tie", start), start

@@ -10,8 +10,8 @@ from qa_app.pipeline.concepts import ConceptIndex, Mention
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Word, placed_words
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question import wording
+from qa_app.pipeline.question.facets import FacetIndex, spell_signs
 from qa_app.pipeline.question.numbers import find_numbers
-from qa_app.pipeline.question.people import PeopleIndex, population_of, spell_signs
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.spelling import find_corrections
 from qa_app.pipeline.text import EMPTY_WORDS, clean, content_stems, content_words, corrected, stem
@@ -28,7 +28,7 @@ def parse(
     is_word: Callable[[str], bool],
     collections: Sequence[Collection] = (),
     references: Sequence[Reference] | SourceIndex = (),
-    people: PeopleIndex,
+    facets: FacetIndex,
 ) -> Query:
     """Read everything that later stages know of a question from its text."""
     text = clean(text)
@@ -42,9 +42,9 @@ def parse(
     spelt = spell_signs(rest)
     placed = placed_words(spelt)
     words = [word.text for word in placed]
-    groups = people.find(spelt)
-    ages = [(group.start, group.end) for group in groups if group.is_age]
-    mentions = [m for m in concepts.find(spelt) if not any(start < m.start < end for start, end in ages)]
+    traits = facets.find(spelt)
+    figures = [(trait.start, trait.end) for trait in traits if trait.is_number]
+    mentions = [m for m in concepts.find(spelt) if not any(start < m.start < end for start, end in figures)]
     named = tuple({mention.concept.concept_id: mention.concept for mention in mentions}.values())
     comparators, is_comparison = _find_comparators(placed, mentions)
     slots = _fill_slots(mentions, comparators)
@@ -59,8 +59,8 @@ def parse(
         terms=content_stems(rest),
         concepts=tuple(concept for concept in named if concept.is_studied),
         unstudied=tuple(concept for concept in named if not concept.is_studied),
-        population=population_of(groups),
-        numbers=find_numbers(spelt, excluded=[*ages, *((m.start, m.end) for m in mentions)]),
+        facets=facets.asked(traits),
+        numbers=find_numbers(spelt, excluded=[*figures, *((m.start, m.end) for m in mentions)]),
         sources=sources,
         sections=wording.find_sections(words),
         collection=wording.find_collection(words, [c for c in named if c.is_studied], collections),
