@@ -41,7 +41,8 @@ from corpus_app.sources.identifier_lists import MAX_IDENTIFIERS, identifiers_in,
 TASK = "corpus_app.tasks.carry_on_imports"
 LOCK_KEY = 7_301_005  # of an advisory lock: one process runs import jobs at a time
 BATCH = 50  # items written at once while reading a file
-IMPORTED_AT_ONCE = 10  # items of one transaction
+IMPORTED_AT_ONCE = 50  # items of one transaction
+PASSAGES_AT_ONCE = 500  # of the items of one transaction, the last excepted: about a second
 MOST_OPENED = 3  # sources that a process keeps open between their turns
 READ_PER_SECOND = 1_500_000  # bytes parsed, and items carried out: what a job may still take, to do short ones first
 CARRIED_OUT_PER_SECOND = 30
@@ -287,10 +288,9 @@ class _ImportRun(JobRun[ImportJob]):
         importer = items.Importer(self.job)
         self.start_clock()
         waiting = ImportItem.objects.filter(job=self.job, chosen=True, outcome="").order_by("position")
-        keys = list(waiting.values_list("pk", flat=True))
-        done = self.job.total - len(keys)
-        for start in range(0, len(keys), IMPORTED_AT_ONCE):
-            batch = keys[start : start + IMPORTED_AT_ONCE]
+        sizes = list(waiting.values_list("pk", "n_passages"))
+        done = self.job.total - len(sizes)
+        for batch in _batches(sizes):
             importer.import_items(batch)
             done += len(batch)
             is_over = done < self.job.total and self.is_over()
@@ -315,6 +315,20 @@ class _ImportRun(JobRun[ImportJob]):
         self.set(status=ImportJob.Status.DONE, report=report, done=self.job.total, finished_at=timezone.now())
         wake_indexing()
         return True
+
+
+def _batches(sizes: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
+    """Yield the keys of items for one transaction each, from pairs of key and number of passages."""
+    batch: list[int] = []
+    passages = 0
+    for key, number in sizes:
+        batch.append(key)
+        passages += number
+        if len(batch) >= IMPORTED_AT_ONCE or passages >= PASSAGES_AT_ONCE:
+            yield batch
+            batch, passages = [], 0
+    if batch:
+        yield batch
 
 
 # --- Sources under way

@@ -439,6 +439,7 @@ def test_an_import_is_parsed_once_and_again_only_by_another_process(by: User, mo
 @pytest.mark.parametrize("step", ["waiting", "reading", "running"])
 def test_a_cancelled_import_keeps_what_came_in(by: User, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     monkeypatch.setattr(jobs, "BATCH", 4)
+    monkeypatch.setattr(jobs, "IMPORTED_AT_ONCE", 10)
     job = jobs.create_job(beir(12), file_name="corpus.jsonl", by=by)
     if step == "running":
         in_turns(job)
