@@ -155,7 +155,8 @@ class Importer:
         importing.import_study(wanted, by=self._by, by_name=self._by_name, digest_of=None)
         reason = self._submit(stored.study_id) if self._options.submit else ""
         added = len(wanted.passages) - len(present.passages)
-        joined = f"Joined to {stored.study_id}, {added} passage{'' if added == 1 else 's'} added."
+        passages = f", {added} passage{'' if added == 1 else 's'} added" if added else ""
+        joined = f"Joined to {stored.study_id}{passages}."
         return ImportItem.Outcome.UPDATED, f"{joined} {marked} {reason}".strip()
 
     def _import_study(self, draft: StudyDraft) -> tuple[str, str]:

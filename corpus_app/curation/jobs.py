@@ -257,7 +257,9 @@ class _ImportRun(JobRun[ImportJob]):
     def _store(self, opened: _OpenedSource, batch: Sequence[effects.Draft], *, stored: int) -> None:
         """Store a batch, without the first drafts of the source, which another worker has stored before."""
         first = opened.n_read - len(batch)
-        new = batch[max(0, stored - first) :]
+        n_stored = max(0, stored - first)
+        opened.comparer.remember(batch[:n_stored])
+        new = batch[n_stored:]
         if not new:
             return
         compared = list(opened.comparer.items(new))
@@ -342,7 +344,7 @@ class _OpenedSource:
         """The part of a file that has been parsed, from 0 to 1; 0 when it is not known."""
         self.format, items = self._open(job)
         self.reading = Reading(items)
-        self.comparer = effects.DraftComparer(self.reading.identities, self.reading.known)
+        self.comparer = effects.DraftComparer(self.reading.identities, self.reading.known, job=job)
         self.n_read = 0
         self.is_wanted = False
         """A further turn is to come."""

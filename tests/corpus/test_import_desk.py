@@ -118,7 +118,10 @@ def test_choosing_all_none_and_page_by_page(client: Client, curator: User, djang
     with django_assert_max_num_queries(18):
         assert "Page 1 of 3" in text_of(client.get(address))
 
-    client.post(address, {"verb": "none"})
+    searched = f"{address}?effect=new&q=study+57"
+    assert "Found: 1." in (page := text_of(client.get(searched))) and "Study 57" in page and "Study 56" not in page
+    response = client.post(searched, {"verb": "none"})
+    assert str(response.headers["Location"]).endswith("?effect=new&q=study+57")
     assert not ImportItem.objects.filter(chosen=True).exists()
     page = list(ImportItem.objects.values_list("pk", flat=True)[:25])
     client.post(address, {"verb": "save", "among": page, "items": page[:3], "p": "1"})
@@ -192,6 +195,23 @@ def test_what_was_told_apart_is_a_new_study(client: Client, curator: User) -> No
         client.post(address, {"verb": f"apart-{item.pk}", "among": item.pk, "items": item.pk})
         item.refresh_from_db()
         assert (item.effect, item.chosen) == ("new", True)
+
+
+def test_two_alike_in_a_file_are_told_before_they_come_in(client: Client, curator: User) -> None:
+    first = RIS.split("\n\n")[0].replace("DO  - 10.1000/squats.1\n", "")
+    second, other_year = first.replace("randomized", "randomised"), first.replace("2021", "2020")
+    address = bring(client, file=upload("\n\n".join([first, second, other_year])))
+    work()
+
+    new, alike, third = ImportItem.objects.order_by("position")
+    page = text_of(client.get(address))
+    assert [(item.effect, item.chosen) for item in (new, alike, third)] == [
+        ("new", True), ("alike", False), ("new", True),
+    ]  # fmt: skip
+    assert (alike.other_key, "It may be the same as refs.ris, line 1: “Ten weekly" in page) == (new.study_key, True)
+    client.post(address, {"verb": f"apart-{alike.pk}", "among": alike.pk})
+    alike.refresh_from_db()
+    assert (alike.effect, alike.chosen) == ("new", True)
 
 
 def test_what_is_new_is_shown_with_its_first_words(client: Client, curator: User) -> None:

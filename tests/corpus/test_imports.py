@@ -128,6 +128,7 @@ def test_records_of_one_study_in_a_file_are_joined(by: User) -> None:
     (key, *_), *joining = items(job, "study_key", "line", "effect", "chosen")
     assert joining == [(key, 21, "joins", True), (key, 31, "joins", True)]
     assert [bool(taken) for (taken,) in items(job, "taken")] == [False, False, True]
+    assert items(job, "n_passages") == [(1,), (0,), (1,)]
     carry_out(job, by=by)
     study = Study.objects.get()
     assert (study.study_id, study.doi) == (key, "10.1000/squats.1")
