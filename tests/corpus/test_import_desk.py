@@ -272,7 +272,7 @@ def test_a_selection_goes_out_and_comes_back(client: Client, curator: User) -> N
     for form in ("csv", "ris", "bibtex", "csl"):
         response = client.post(at("study_export"), {"form": form, "ids": str(chosen.pk)})
         assert response.headers["Content-Disposition"].startswith("attachment")
-        out = sources.Source("out", response.content)
+        out = sources.Source("out", response.getvalue())
         found = sources.read_file(out, sources.Intake(collection="training")).studies
         assert [draft.doi for draft in found] == [chosen.doi]
     for posted in ({}, {"form": "exe"}, {"form": "ris", "ids": "x,,9"}):
@@ -297,7 +297,7 @@ def test_everything_goes_out_with_its_records(client: Client, curator: User, tmp
     plain = client.post(at("study_export"), {"form": "folder", "all": "1"})
     call_command("export_corpus", tmp_path / "out", everything=True, golden=True, stdout=io.StringIO())
 
-    with zipfile.ZipFile(tmp_path / "all.zip") as archive, zipfile.ZipFile(io.BytesIO(plain.content)) as folder:
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive, zipfile.ZipFile(io.BytesIO(plain.getvalue())) as folder:
         packed = {name: archive.read(name) for name in archive.namelist()}
         assert {name: folder.read(name) for name in folder.namelist()}.items() <= packed.items()
     out = tmp_path / "out"
@@ -327,15 +327,15 @@ def test_our_folder_goes_out_whole_and_comes_back(client: Client, curator: User,
     one = client.post(at("study_export"), {"form": "folder", "ids": str(chosen.pk)})
     everything = client.post(at("study_export"), {"form": "folder", "all": "1"})
 
-    with zipfile.ZipFile(io.BytesIO(everything.content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(everything.getvalue())) as archive:
         assert {"studies/E1.json", "studies/E2.json", "studies_master.csv", "concepts.json"} == set(archive.namelist())
-    with zipfile.ZipFile(io.BytesIO(one.content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(one.getvalue())) as archive:
         assert json.loads(archive.read("studies/E1.json"))["study_id"] == "E1"
         archive.extractall(tmp_path)
     corpus = sources.read(tmp_path)
     assert (corpus.problems, [draft.study_id for draft in corpus.studies]) == ((), ["E1"])
 
-    address = bring(client, file=upload(one.content, "corpus.zip"))
+    address = bring(client, file=upload(one.getvalue(), "corpus.zip"))
     work()
     page = text_of(client.get(address))
     assert "All of it is here already, word for word." in page
