@@ -324,18 +324,18 @@ def test_our_folder_goes_out_whole_and_comes_back(client: Client, curator: User,
     concept = make_concept()
     chosen, _ = make_study(study_id="E1", concepts=(concept,)), make_study(study_id="E2")
 
-    one = client.post(at("study_export"), {"form": "folder", "ids": str(chosen.pk)})
-    everything = client.post(at("study_export"), {"form": "folder", "all": "1"})
+    one = client.post(at("study_export"), {"form": "folder", "ids": str(chosen.pk)}).getvalue()
+    everything = client.post(at("study_export"), {"form": "folder", "all": "1"}).getvalue()
 
-    with zipfile.ZipFile(io.BytesIO(everything.getvalue())) as archive:
+    with zipfile.ZipFile(io.BytesIO(everything)) as archive:
         assert {"studies/E1.json", "studies/E2.json", "studies_master.csv", "concepts.json"} == set(archive.namelist())
-    with zipfile.ZipFile(io.BytesIO(one.getvalue())) as archive:
+    with zipfile.ZipFile(io.BytesIO(one)) as archive:
         assert json.loads(archive.read("studies/E1.json"))["study_id"] == "E1"
         archive.extractall(tmp_path)
     corpus = sources.read(tmp_path)
     assert (corpus.problems, [draft.study_id for draft in corpus.studies]) == ((), ["E1"])
 
-    address = bring(client, file=upload(one.getvalue(), "corpus.zip"))
+    address = bring(client, file=upload(one, "corpus.zip"))
     work()
     page = text_of(client.get(address))
     assert "All of it is here already, word for word." in page
