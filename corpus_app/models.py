@@ -976,7 +976,7 @@ class BulkEdit(Job):
         if undone := self.changes.get("undone"):
             return f"{studies} put back: {undone}"
         if "merged_into" in self.changes:
-            return f"{studies} merged into others"
+            return f"Merge: {studies}"
         if status := self.changes.get("status"):
             return f"{actions.label(status)}: {studies}"
         fields = ", ".join(field.replace("_", " ") for field in sorted(self.changes))

@@ -177,6 +177,7 @@ class BulkEditAdmin(DeskAdmin):
             "edit": edit,
             "form": form if may_act and bulk.is_open(edit) else None,
             "summary": summary,
+            "is_merge": bulk.is_merge(edit),  # each study changes in its own way
             "first": [(one, _differences(one)) for one in summary.first] if summary else (),
             "impacts": _impacts(edit) if is_previewed else None,
             "refresh_seconds": REFRESH_SECONDS if is_working else None,
