@@ -21,7 +21,7 @@ def shown() -> tuple[str, ...]:
 
 def question_about(concept: Concept) -> str:
     """Return a question that fits a concept of any kind."""
-    return f"What do the studies say about {concept.name}?"
+    return f"What is known about {concept.name}?"
 
 
 def topics() -> tuple[Concept, ...]:

@@ -44,8 +44,6 @@ _WORKS = frozenset(
 WORK_WITHIN = 5
 """Words from a year to the kind of work that it dates: "the 2017 network meta-analysis"."""
 MOST_INITIALS = 4
-MOST_WORDS = 3
-"""Of a person's name; a society has more."""
 
 
 def attributed(sentences: Sequence[Sentence], evidence: Evidence) -> tuple[Sentence, ...]:
@@ -150,7 +148,7 @@ def describe(study: Study, people: str = "") -> str:
 def surname(author: str) -> str:
     """Return the family name of an author: Schoenfeld for `Schoenfeld BJ` or `Schoenfeld, Brad J.`.
 
-    The name of a society is returned whole.
+    A name without initials, such as that of a society, is returned whole.
     """
     family, comma, _ = author.partition(",")
     if comma:
@@ -161,7 +159,7 @@ def surname(author: str) -> str:
         return author.strip()
     if len(inner) < len(names):
         return " ".join(inner if not _is_initials(names[0]) else inner[-1:])
-    return author.strip() if len(names) > MOST_WORDS else names[-1]
+    return author.strip()
 
 
 def _is_initials(name: str) -> bool:

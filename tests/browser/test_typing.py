@@ -138,7 +138,7 @@ def test_a_button_that_copied_says_its_name_again_when_it_is_left(site: Site, pa
 
 
 SUGGEST = "**/suggest/**"
-QUESTION = re.compile("What do the studies say about ")
+QUESTION = re.compile("What is known about ")
 
 
 def type_some(site: Site, page: Page, words: str = "training vol") -> tuple[Locator, Locator]:

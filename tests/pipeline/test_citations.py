@@ -117,7 +117,7 @@ def quoting(study: str, text: str = "Strength rose.", kind: SentenceKind = Sente
 def test_the_family_name_is_found_in_every_form() -> None:
     families = {
         "Schoenfeld BJ": "Schoenfeld", "dos Santos EEP": "dos Santos", "Schoenfeld, Brad J.": "Schoenfeld",
-        "B. J. Schoenfeld": "Schoenfeld", "Brad Schoenfeld": "Schoenfeld", "O'Brien K": "O'Brien",
+        "B. J. Schoenfeld": "Schoenfeld", "Corvane Aviation": "Corvane Aviation", "O'Brien K": "O'Brien",
         "Hernández-Belmonte A": "Hernández-Belmonte", "WHO": "WHO", "": "",
         "American College of Sports Medicine": "American College of Sports Medicine",
     }  # fmt: skip

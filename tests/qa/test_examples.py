@@ -47,7 +47,7 @@ def test_of_another_corpus_they_ask_what_its_studies_found(tea_house: None) -> N
 
     assert shown[0] == TEA
     topics = ("green tea", "sleep", "night mists")
-    assert shown[1:] == tuple(f"What do the studies say about {name}?" for name in topics)
+    assert shown[1:] == tuple(f"What is known about {name}?" for name in topics)
     html = Client().get("/").content.decode()
     assert all(example in html for example in shown)
 

@@ -21,7 +21,7 @@ from tests.qa.conftest import ASKED, UNANSWERED
 pytestmark = pytest.mark.usefixtures("library")
 
 BY: dict[str, Any] = {"by": None, "by_name": "tests", "reason": "for this test"}
-SETS_TOPIC = "What do the studies say about training volume?"
+SETS_TOPIC = "What is known about training volume?"
 HIDDEN = "Zorblatt"
 
 
