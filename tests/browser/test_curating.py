@@ -231,14 +231,12 @@ def test_many_at_once(site: Site, people: None, page: Page, watch: Watch, shoot:
     log_in(page, site, "ada")
 
     # Two records of a file are alike; the search leads to one of them, which is another study.
-    bring = f"{site.url}/admin/corpus_app/importjob/add/"
-    page.goto(bring)
+    page.goto(f"{site.url}/admin/corpus_app/importjob/add/")
     file = {"name": "rowing.ris", "mimeType": "text/plain", "buffer": "\n".join(records).encode()}
     page.get_by_label("A file").set_input_files(file)
     page.get_by_role("button", name="Read it").click()
     work()
     expect(page.get_by_text("It may be the same as rowing.ris, line 1").first).to_be_visible()
-    shoot(page, "alike")
     page.locator("#id_q").fill("six weekss")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("Found: 1.")).to_be_visible()
@@ -254,17 +252,14 @@ def test_many_at_once(site: Site, people: None, page: Page, watch: Watch, shoot:
     page.locator("#id_labels").fill("sleep")
     page.get_by_role("button", name="Preview").click()
     go(page, "Change 2 studies", goes_on="Changed: 2")
-    shoot(page, "changed")
     page.get_by_role("button", name="Undo all of it").click()
     expect(page.get_by_text("2 would change")).to_be_visible()
-    shoot(page, "undo")
     go(page, "Change 2 studies", goes_on="Changed: 2")
     rowing = Study.objects.filter(title__startswith=title)
     assert list(rowing.values_list("labels", flat=True)) == [[], []]
 
-    # They are handed over together, and sent back by nobody.
+    # They are handed over together.
     choose_all(page, site, "Hand over for review")
-    shoot(page, "hand-over")
     page.get_by_role("button", name="Hand over").click()
     page.locator(".messagelist .success").wait_for()
     assert set(rowing.values_list("status", flat=True)) == {"in_review"}
