@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -51,6 +52,16 @@ class JoiningRecord:
 
     draft: StudyDraft
     earlier: EarlierRecord
+
+
+class EarlierStudy(NamedTuple):
+    """A study that stands earlier in the same source, and where."""
+
+    study_id: str
+    title: str
+    year: int
+    origin: str
+    line: int | None
 
 
 Draft = StudyDraft | AddedPassages | NoticeDraft | JoiningRecord | SheetRow
@@ -133,8 +144,7 @@ class DraftComparer:
         self._own = own
         self._known = known or Known()
         self._job = job
-        self._earlier: dict[str, StudyDraft] = {}
-        """Studies of the same source that came before, without their passages, by id."""
+        self._earlier: dict[str, EarlierStudy] = {}
         self._earlier_finder = DuplicateFinder()
         among = [
             KnownStudy(study_id, title, year, authors[0] if authors else "", doi or "", pmid or "")
@@ -183,7 +193,8 @@ class DraftComparer:
         """Note the studies of drafts that came, so that later ones of the same source are compared with them."""
         for draft in drafts:
             if isinstance(draft, StudyDraft) and draft.year:
-                self._earlier[draft.study_id] = replace(draft, passages=())
+                place = EarlierStudy(draft.study_id, draft.title, draft.year, draft.origin, draft.line)
+                self._earlier[draft.study_id] = place
                 self._earlier_finder.add(sources.known_of(draft))
 
     def _passages_so_far(self, drafts: Sequence[Draft]) -> dict[str, tuple[PassageDraft, ...]]:
@@ -203,7 +214,7 @@ class DraftComparer:
                 return twin
         return None
 
-    def _find_alike(self, draft: StudyDraft) -> StudyDraft | None:
+    def _find_alike(self, draft: StudyDraft) -> EarlierStudy | None:
         """Return the earlier study of the source, of the same year, that is most alike; None if there is none."""
         twins = self._earlier_finder.find(sources.known_of(draft))
         found = (self._earlier[twin.known] for twin in twins if pair_of(twin.new, twin.known) not in self._distinct)

@@ -65,7 +65,7 @@ def duplicates(new: Iterable[KnownStudy], among: Sequence[KnownStudy]) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What decides before any title is compared whether two studies may be alike."""
+    """A group of studies that are compared by title with those of the same groups."""
 
     year: int | None
     has_doi: bool
