@@ -978,6 +978,8 @@ class BulkEdit(Job):
         studies = f"{self.total:,} {'study' if self.total == 1 else 'studies'}"
         if undone := self.changes.get("undone"):
             return f"{studies} put back: {undone}"
+        if "merged_into" in self.changes:
+            return f"Merge: {studies}"
         if status := self.changes.get("status"):
             return f"{actions.label(status)}: {studies}"
         fields = ", ".join(field.replace("_", " ") for field in sorted(self.changes))

@@ -29,7 +29,7 @@ from corpus_app.curation.exporting import (
     draft_of,
     export_corpus,
     export_sheet,
-    snapshot,
+    export_studies,
     zip_corpus,
 )
 from corpus_app.curation.full_export import export_everything, zip_everything
@@ -119,6 +119,7 @@ __all__ = [
     "export_corpus",
     "export_everything",
     "export_sheet",
+    "export_studies",
     "find_obstacle",
     "find_quality_obstacle",
     "find_review_obstacle",
@@ -140,7 +141,6 @@ __all__ = [
     "set_findings",
     "set_lexica",
     "set_notice",
-    "snapshot",
     "submit",
     "waive",
     "wake_indexing",

@@ -15,11 +15,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, transaction
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from common.waking import wake
-from corpus_app.curation import changing, undoing
+from corpus_app.curation import changing, merging, rows, undoing
 from corpus_app.curation.acts import Act, CurationError, NotReady, act, error_text, wake_indexing
 from corpus_app.curation.changing import Planned
 from corpus_app.curation.history import as_text
@@ -29,10 +29,12 @@ from corpus_app.models import BulkEdit, BulkEditItem, CorpusEvent, ImportJob, St
 TASK = "corpus_app.tasks.carry_on_bulk_edits"
 LOCK_KEY = 7_301_006  # of an advisory lock: one process runs bulk edits at a time
 BATCH = 100  # studies of one act: a second or two, in which their rows are locked
+MERGED_AT_ONCE = 20
 
 TO_DO = frozenset({BulkEdit.Status.CONFIRMED, BulkEdit.Status.RUNNING})
 OPEN = frozenset({BulkEdit.Status.CHOSEN, BulkEdit.Status.PREVIEWED})
 _ENDED_WITHOUT = frozenset({BulkEdit.Status.CANCELLED, BulkEdit.Status.FAILED})
+MERGED = "merged_into"  # of a bulk edit that merges: the id of the study to keep, by that of the other
 HEADLINE = "bulk_edit"  # action of the entry that stands for all events of a bulk edit
 _NOT_UNDONE = frozenset({HEADLINE, "restore", "waive_finding", "comment", "mark_unconfirmed"})
 
@@ -62,8 +64,8 @@ def preview(edit: BulkEdit, changes: Mapping[str, Any], *, reason: str = "", by:
     changing.check(changes, reason=reason, by=by)
     with transaction.atomic():
         stored = _lock(edit, *OPEN)
-        if is_undo(stored):
-            raise NotReady("An undo is confirmed or cancelled as it is.")
+        if not is_open(stored):
+            raise NotReady("An undo or a merge is confirmed or cancelled as it is.")
         _freeze_versions(stored)
         stored.changes, stored.reason, stored.status = dict(changes), reason.strip(), BulkEdit.Status.PREVIEWED
         stored.save(update_fields=["changes", "reason", "status"])
@@ -78,6 +80,27 @@ def preview_new(study_ids: Iterable[str], changes: Mapping[str, Any], *, reason:
     return edit
 
 
+def preview_merges(*, reason: str = "", by: User | None, by_name: str = "") -> BulkEdit:
+    """Create and preview a bulk edit that merges all pairs that are surely one study. Raises CurationError."""
+    merging.check_may_merge(by)
+    rows.check_texts({"reason": reason})
+    with transaction.atomic():
+        merges = merging.find_sure_merges()
+        values = {"status": BulkEdit.Status.PREVIEWED, "changes": {MERGED: merges}, "reason": reason.strip()}
+        edit = choose(merges, by=by, by_name=by_name, **values)
+        _freeze_versions(edit)
+    return edit
+
+
+def is_merge(edit: BulkEdit) -> bool:
+    return MERGED in edit.changes
+
+
+def is_open(edit: BulkEdit) -> bool:
+    """Return whether somebody may still say what a bulk edit is to change."""
+    return edit.status in OPEN and not is_undo(edit) and not is_merge(edit)
+
+
 def _freeze_versions(edit: BulkEdit) -> None:
     version = Study.objects.filter(study_id=OuterRef("study_key")).values("version")[:1]
     BulkEditItem.objects.filter(bulk_edit=edit).update(version=Subquery(version))
@@ -87,7 +110,9 @@ def confirm(edit: BulkEdit, *, by: User | None) -> None:
     """Release a previewed bulk edit to a worker, in the name of whoever confirms it. Raises NotReady."""
     with transaction.atomic():
         stored = _lock(edit, BulkEdit.Status.PREVIEWED)
-        if not is_undo(stored):
+        if is_merge(stored):
+            merging.check_may_merge(by)
+        elif not is_undo(stored):
             changing.check(stored.changes, reason=stored.reason, by=by)
         stored.status = BulkEdit.Status.CONFIRMED
         stored.asked_by, stored.asked_by_name = by, by.get_username() if by else stored.asked_by_name
@@ -147,7 +172,8 @@ def undo(job: BulkEdit | ImportJob, *, by: User | None, by_name: str = "") -> Bu
             return waiting
         if not can_undo(job):
             raise CurationError("There is nothing to undo here: it goes on, changed nothing, or is undone already.")
-        ids = _events_of(job).order_by("study_key").values_list("study_key", flat=True).distinct()
+        last = _events_of(job).order_by().values("study_key").annotate(last=Max("pk"))
+        ids = last.order_by("-last").values_list("study_key", flat=True)  # backwards: a DOI that moved moves back
         what = str(job) if isinstance(job, BulkEdit) else f"import of {job}"
         options = {"status": BulkEdit.Status.PREVIEWED, "changes": {"undone": what}}
         edit = choose(ids, by=by, by_name=by_name, **options, **_undoing(job))
@@ -164,14 +190,21 @@ def plan(edit: BulkEdit, items: Sequence[BulkEditItem] | None = None, *, by: Use
     if is_undo(edit):
         yield from _plan_undo(edit, items, by)
         return
-    studies = _studies(items, ["studyconcept_set"] if "concepts" in edit.changes else [])
-    planner = changing.Planner(edit.changes, studies.values(), by=by)
+    related = ("passages", "findings", "studyconcept_set") if is_merge(edit) else ("studyconcept_set",)
+    studies = _studies(
+        [item.study_key for item in items], related if {"concepts", MERGED} & edit.changes.keys() else []
+    )
+    merges = edit.changes.get(MERGED, {})
+    kept = _studies(list({merges[item.study_key] for item in items}), related) if merges else {}
+    planner = changing.Planner({} if merges else edit.changes, studies.values(), by=by)
     for item in items:
         study = studies.get(item.study_key)
         if study is None:
             yield Planned(item.study_key, None, {}, "is no longer here")
         elif item.version != study.version:
             yield Planned(item.study_key, study, {}, "was changed since the preview")
+        elif merges:
+            yield merging.plan_merge(study, kept.get(merges[item.study_key]), reason=edit.reason)
         else:
             yield planner.plan(item.study_key, study)
 
@@ -180,7 +213,8 @@ def _plan_undo(edit: BulkEdit, items: Sequence[BulkEditItem], by: User | None) -
     events, later = _events_by_study(edit, [item.study_key for item in items])
     changed = {field for own in events.values() for event in own for field in event.detail.get("changes", ())}
     related = {"studyconcept_set": {"concepts"}, "findings": {"findings", "asked_as"}}
-    studies = _studies(items, [name for name, fields in related.items() if fields & changed])
+    keys = [item.study_key for item in items]
+    studies = _studies(keys, [name for name, fields in related.items() if fields & changed])
     for item in items:
         study, own = studies.get(item.study_key), events[item.study_key]
         refusal = undoing.find_refusal(study, own, later[item.study_key], by)
@@ -188,8 +222,8 @@ def _plan_undo(edit: BulkEdit, items: Sequence[BulkEditItem], by: User | None) -
         yield Planned(item.study_key, study, changes, refusal, own)
 
 
-def _studies(items: Sequence[BulkEditItem], related: Sequence[str]) -> dict[str, Study]:
-    found = Study.objects.filter(study_id__in=[item.study_key for item in items]).select_related("assignee")
+def _studies(study_ids: Ids[str], related: Sequence[str]) -> dict[str, Study]:
+    found = Study.objects.filter(study_id__in=study_ids).select_related("assignee")
     return {study.study_id: study for study in found.prefetch_related(*related)}
 
 
@@ -279,7 +313,8 @@ class _BulkRun(JobRun[BulkEdit]):
         if self.job.status == BulkEdit.Status.CONFIRMED:
             self.set(status=BulkEdit.Status.RUNNING, beat_at=timezone.now())
         self.start_clock()
-        while keys := list(self._left().values_list("pk", flat=True)[:BATCH]):
+        size = MERGED_AT_ONCE if is_merge(self.job) else BATCH
+        while keys := list(self._left().values_list("pk", flat=True)[:size]):
             self._carry_out_batch(keys)
             left = self._left().count()
             self.report_progress(done=self.job.total - left, total=self.job.total, at_once=True)
@@ -306,7 +341,8 @@ class _BulkRun(JobRun[BulkEdit]):
                     transaction.atomic(),
                     act(by=self.job.asked_by, by_name=self.job.asked_by_name, wake=False, job=self.job) as current,
                 ):
-                    current.lock([item.study_key for item in items])
+                    chosen = [item.study_key for item in items]
+                    current.lock({*chosen, *(self.job.changes.get(MERGED, {}).get(key, key) for key in chosen)})
                     for item, planned in zip(items, plan(self.job, items, by=self.job.asked_by), strict=True):
                         self._carry_out_item(current, item, planned)
                     self._record_headline(current, items)
@@ -339,6 +375,10 @@ class _BulkRun(JobRun[BulkEdit]):
     def _change(self, planned: Planned) -> str:
         """Change one study within the act of its batch; return a remark, often empty."""
         by, by_name, reason = self.job.asked_by, self.job.asked_by_name, self.job.reason
+        if is_merge(self.job):
+            keep = planned.changes[MERGED][1]
+            merging.merge_pair(keep, planned.study_id, reason=reason, by=by, by_name=by_name)
+            return ""
         if not is_undo(self.job):
             changing.apply(planned, by=by, by_name=by_name, reason=reason)
             return ""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Lower
 
 from corpus_app import sources
@@ -23,6 +26,7 @@ from corpus_app.sources import (
     Duplicate,
     Known,
     NoticeDraft,
+    PassageDraft,
     Problem,
     Sameness,
     SheetRow,
@@ -48,6 +52,16 @@ class JoiningRecord:
 
     draft: StudyDraft
     earlier: EarlierRecord
+
+
+class EarlierStudy(NamedTuple):
+    """A study that stands earlier in the same source, and where."""
+
+    study_id: str
+    title: str
+    year: int
+    origin: str
+    line: int | None
 
 
 Draft = StudyDraft | AddedPassages | NoticeDraft | JoiningRecord | SheetRow
@@ -120,10 +134,18 @@ def row_problems(rows: Sequence[SheetRow], known: Known) -> Iterator[Problem]:
 class DraftComparer:
     """A comparison of an import's drafts with the corpus, one batch at a time."""
 
-    def __init__(self, own: Set[str] = frozenset(), known: Known | None = None) -> None:
-        """Take the ids, DOIs and PMIDs of the studies of the same import, which may still grow."""
+    def __init__(
+        self, own: Set[str] = frozenset(), known: Known | None = None, *, job: ImportJob | None = None
+    ) -> None:
+        """Take the ids, DOIs and PMIDs of the studies of the same import, which may still grow.
+
+        The stored items of `job` say what further records of their studies add.
+        """
         self._own = own
         self._known = known or Known()
+        self._job = job
+        self._earlier: dict[str, EarlierStudy] = {}
+        self._earlier_finder = DuplicateFinder()
         among = [
             KnownStudy(study_id, title, year, authors[0] if authors else "", doi or "", pmid or "")
             for study_id, title, year, authors, doi, pmid in Study.objects.values_list(
@@ -142,24 +164,48 @@ class DraftComparer:
         ids += [draft.earlier.study_id for draft in drafts if isinstance(draft, JoiningRecord)]
         ids += [draft.study_id for draft in drafts if isinstance(draft, SheetRow)]
         stored = {study.study_id: study for study in Study.objects.filter(study_id__in=ids).prefetch_related(*RELATED)}
+        joined = self._passages_so_far(drafts)
         for draft in drafts:
             match draft:
                 case StudyDraft():
+                    if draft.study_id in joined:
+                        joined[draft.study_id] = draft.passages
                     twin = twins.get(draft.study_id)
                     if twin and twin.by is not Sameness.ALIKE and draft.study_id not in stored:
                         yield self._joining(draft, stored[twin.known])
                     else:
                         yield self._study(draft, stored.get(draft.study_id), twin)
+                    self.remember([draft])
                 case JoiningRecord():
                     twin = twins.get(draft.draft.study_id)
                     key = twin.known if twin and twin.by is not Sameness.ALIKE else draft.earlier.study_id
-                    yield self._joining_record(draft, stored.get(key))
+                    before = joined[draft.earlier.study_id]
+                    yield self._joining_record(draft, stored.get(key), before)
+                    joined[draft.earlier.study_id] = join_passages(before, draft.draft.passages)
                 case SheetRow():
                     yield self._row(draft, stored.get(draft.study_id))
                 case AddedPassages():
                     yield self._passages(draft)
                 case NoticeDraft():
                     yield self._notice(draft)
+
+    def remember(self, drafts: Iterable[Draft]) -> None:
+        """Note the studies of drafts that came, so that later ones of the same source are compared with them."""
+        for draft in drafts:
+            if isinstance(draft, StudyDraft) and draft.year:
+                place = EarlierStudy(draft.study_id, draft.title, draft.year, draft.origin, draft.line)
+                self._earlier[draft.study_id] = place
+                self._earlier_finder.add(sources.known_of(draft))
+
+    def _passages_so_far(self, drafts: Sequence[Draft]) -> dict[str, tuple[PassageDraft, ...]]:
+        """Return the passages that the stored items bring to studies which further records join, by id."""
+        keys = {draft.earlier.study_id for draft in drafts if isinstance(draft, JoiningRecord)}
+        found: dict[str, tuple[PassageDraft, ...]] = dict.fromkeys(keys, ())
+        items = ImportItem.objects.filter(job=self._job, kind=ImportItem.Kind.STUDY, draft__study_id__in=keys)
+        for item in items.order_by("position") if keys else ():
+            draft = serialization.study_draft(item.draft)
+            found[draft.study_id] = join_passages(found[draft.study_id], draft.passages)
+        return found
 
     def _twin(self, draft: StudyDraft) -> Duplicate | None:
         """Return the most certain twin that no curator has told apart; None if there is none."""
@@ -168,23 +214,34 @@ class DraftComparer:
                 return twin
         return None
 
-    def _joining(self, draft: StudyDraft, stored: Study) -> ImportItem:
+    def _find_alike(self, draft: StudyDraft) -> EarlierStudy | None:
+        """Return the earlier study of the source, of the same year, that is most alike; None if there is none."""
+        twins = self._earlier_finder.find(sources.known_of(draft))
+        found = (self._earlier[twin.known] for twin in twins if pair_of(twin.new, twin.known) not in self._distinct)
+        return next((study for study in found if study.year == draft.year), None)
+
+    def _joining(self, draft: StudyDraft, stored: Study, before: tuple[PassageDraft, ...] = ()) -> ImportItem:
+        """Return the item of a record that joins a stored study, to which the file has brought passages `before`."""
         present = draft_of(stored)
         wanted = join(present, draft)
         is_same = not sources.differences(present, wanted) and has_notice(stored, draft.notice)
         effect = ImportItem.Effect.SAME if is_same else ImportItem.Effect.JOINS
-        texts = [passage.text for passage in wanted.passages[len(present.passages) :]]
+        known = join_passages(present.passages, before)
+        texts = [passage.text for passage in join_passages(known, draft.passages)[len(known) :]]
         item = _item(ImportItem.Kind.STUDY, stored.study_id, draft.title, draft, effect, stored.study_id, texts)
         item.doubt = "" if is_same else f"{self._finder.find_doubts(sources.known_of(draft))} {item.doubt}".strip()
         item.chosen = item.chosen and not item.doubt
         return item
 
-    def _joining_record(self, record: JoiningRecord, stored: Study | None) -> ImportItem:
+    def _joining_record(
+        self, record: JoiningRecord, stored: Study | None, before: tuple[PassageDraft, ...]
+    ) -> ImportItem:
         draft, earlier = record.draft, record.earlier
         if stored:
-            item = self._joining(draft, stored)
+            item = self._joining(draft, stored, before)
         else:
-            key, texts = earlier.study_id, [passage.text for passage in draft.passages]
+            key = earlier.study_id
+            texts = [passage.text for passage in join_passages(before, draft.passages)[len(before) :]]
             item = _item(ImportItem.Kind.STUDY, key, draft.title, draft, ImportItem.Effect.JOINS, key, texts)
             filled = (name for name in sorted(OFFERED) if getattr(draft, name) not in (None, "", (), "other"))
             item.taken = list(filled) if earlier.is_led_by(draft) else []
@@ -193,7 +250,7 @@ class DraftComparer:
         return item
 
     def _study(self, draft: StudyDraft, stored: Study | None, twin: Duplicate | None) -> ImportItem:
-        other = ""
+        other = note = ""
         by_case = self._by_case.get(draft.study_id.lower(), draft.study_id)
         if stored:
             wanted = combine(draft_of(stored), draft)
@@ -204,11 +261,15 @@ class DraftComparer:
             effect, other = ImportItem.Effect.DUPLICATE, by_case
         elif twin:
             effect, other = ImportItem.Effect.ALIKE, twin.known
+        elif first := self._find_alike(draft):
+            effect, other = ImportItem.Effect.ALIKE, first.study_id
+            note = f"It may be the same as {first.origin}, line {first.line}: “{first.title}”."
         else:
             effect = ImportItem.Effect.NEW
-        return _item(
-            ImportItem.Kind.STUDY, draft.study_id, draft.title, draft, effect, other, [p.text for p in draft.passages]
-        )
+        texts = [passage.text for passage in draft.passages]
+        item = _item(ImportItem.Kind.STUDY, draft.study_id, draft.title, draft, effect, other, texts)
+        item.note = note
+        return item
 
     def _row(self, row: SheetRow, study: Study | None) -> ImportItem:
         if study is None:
@@ -271,6 +332,19 @@ def _item(
         doubt=doubt,
         chosen=effect in CHOSEN and not doubt,
     )
+
+
+SEARCHED = (
+    "title__icontains", "study_key__istartswith", "other_key__istartswith", "draft__doi__icontains",
+    "draft__pmid__istartswith", "draft__authors__icontains",
+)  # fmt: skip
+
+
+def search_items(items: QuerySet[ImportItem], words: str) -> QuerySet[ImportItem]:
+    """Return the items that have each of these words in title, ids, identifiers or authors."""
+    for word in words.split():
+        items = items.filter(reduce(or_, (Q(**{name: word}) for name in SEARCHED)))
+    return items
 
 
 def choose_fields(job: ImportJob, among: Collection[int], named: Iterable[str]) -> None:

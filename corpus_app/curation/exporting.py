@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import os
 import tempfile
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import IO
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 
 from corpus_app import models
 from corpus_app.appraisal import CertaintyLevel
@@ -46,10 +45,11 @@ from corpus_app.sources import (
     concepts_json,
     lexicon_path,
     master_csv,
+    sheet_pieces,
     study_json,
-    to_sheet,
 )
 
+BATCH = 200  # studies in memory at a time
 NO_REASON = "No reason was given."
 NO_LEXICA: Mapping[str, str] = MappingProxyType({})
 
@@ -63,7 +63,8 @@ class Exported:
 
 def export_corpus(folder: Path) -> Exported:
     """Write all studies, whatever their status, and the concepts. Each file is replaced atomically."""
-    studies, vocabulary = snapshot()
+    with read_only_snapshot():
+        studies, vocabulary = list(_drafts(None)), current_vocabulary()
     for name, content in corpus_files(studies, vocabulary, current_lexica()).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         _write(folder / name, content)
@@ -79,13 +80,38 @@ def corpus_files(
     return files | {MASTER: master_csv(studies), CONCEPTS: concepts_json(vocabulary)}
 
 
-def zip_corpus(studies: list[StudyDraft], vocabulary: Vocabulary, lexica: Mapping[str, str] = NO_LEXICA) -> bytes:
-    """Pack the corpus folder into a zip; the same corpus gives the same bytes."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in corpus_files(studies, vocabulary, lexica).items():
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
-    return packed.getvalue()
+def zip_corpus(out: IO[bytes], study_ids: Collection[str] | None = None) -> None:
+    """Pack the corpus folder of all or these studies into a zip; the same corpus gives the same bytes."""
+    with read_only_snapshot(), zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        pack_corpus(archive, study_ids)
+
+
+def pack_corpus(archive: zipfile.ZipFile, study_ids: Collection[str] | None = None) -> None:
+    """Pack the corpus folder, studies first, with few of them in memory.
+
+    For a selection, relations keep only the selected studies, and word lists are left out.
+    """
+    master = master_csv([])
+    for draft in _drafts(study_ids):
+        _pack(archive, f"{STUDIES}/{draft.study_id}.json", study_json(draft))
+        master += master_csv([draft]).partition(b"\n")[2]
+    vocabulary, lexica = current_vocabulary(), current_lexica()
+    if study_ids is not None:
+        vocabulary, lexica = _restrict_relations(vocabulary, frozenset(study_ids)), {}
+    for name, content in (corpus_files([], vocabulary, lexica) | {MASTER: master}).items():
+        _pack(archive, name, content)
+
+
+def _pack(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+
+
+def export_studies(
+    out: IO[bytes], write: Callable[[Iterable[StudyDraft]], Iterable[bytes]], study_ids: Collection[str] | None = None
+) -> None:
+    """Write all or these studies by `write`, which makes pieces of a file from drafts."""
+    with read_only_snapshot():
+        out.writelines(write(_drafts(study_ids)))
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -100,23 +126,10 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
-def snapshot(study_ids: Collection[str] | None = None) -> tuple[list[StudyDraft], Vocabulary]:
-    """Return the drafts of all or these studies and the vocabulary, read in one snapshot.
-
-    For a selection, relations keep only the selected studies.
-    """
+def export_sheet(out: IO[bytes], study_ids: Collection[str] | None = None) -> None:
+    """Write a spreadsheet of all or these studies to be mended, each with its version in the same snapshot."""
     with read_only_snapshot():
-        drafts = [draft_of(study) for study in _studies(study_ids)]
-        vocabulary = current_vocabulary()
-    if study_ids is None:
-        return drafts, vocabulary
-    return drafts, _restrict_relations(vocabulary, {draft.study_id for draft in drafts})
-
-
-def export_sheet(study_ids: Collection[str] | None = None) -> bytes:
-    """Return a spreadsheet of all or these studies to be mended, each with its version in the same snapshot."""
-    with read_only_snapshot():
-        return to_sheet((study.version, draft_of(study)) for study in _studies(study_ids))
+        out.writelines(sheet_pieces((study.version, draft_of(study)) for study in _studies(study_ids)))
 
 
 @contextmanager
@@ -130,9 +143,17 @@ def read_only_snapshot() -> Iterator[None]:
         yield
 
 
-def _studies(study_ids: Collection[str] | None) -> QuerySet[Study]:
-    found = Study.objects.prefetch_related("passages", "findings", "studyconcept_set").order_by("study_id")
-    return found if study_ids is None else found.filter(study_id__in=study_ids)
+def _drafts(study_ids: Collection[str] | None) -> Iterator[StudyDraft]:
+    return (draft_of(study) for study in _studies(study_ids))
+
+
+def _studies(study_ids: Collection[str] | None) -> Iterator[Study]:
+    """Yield all or these studies by id, a batch at a time in memory."""
+    rows = Study.objects.prefetch_related("passages", "findings", "studyconcept_set").order_by("study_id")
+    rows, last = rows if study_ids is None else rows.filter(study_id__in=study_ids), ""
+    while batch := list(rows.filter(study_id__gt=last)[:BATCH]):
+        yield from batch
+        last = batch[-1].study_id
 
 
 def _restrict_relations(vocabulary: Vocabulary, study_ids: Set[str]) -> Vocabulary:

@@ -16,17 +16,9 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from corpus_app import hooks
-from corpus_app.curation.exporting import (
-    Exported,
-    corpus_files,
-    current_vocabulary,
-    draft_of,
-    export_corpus,
-    read_only_snapshot,
-)
-from corpus_app.curation.lexica import current_lexica
-from corpus_app.models import CorpusEvent, QualityWaiver, Study, StudyComment
-from corpus_app.sources import MASTER, RECORDS, STUDIES, master_csv, study_json
+from corpus_app.curation.exporting import Exported, export_corpus, pack_corpus, read_only_snapshot
+from corpus_app.models import CorpusEvent, QualityWaiver, StudyComment
+from corpus_app.sources import RECORDS
 
 BATCH = 200  # rows in memory at a time
 Record = Mapping[str, Any]
@@ -38,9 +30,7 @@ def zip_everything(out: IO[bytes], *, by: User | None, with_golden: bool = False
     The golden questions are those that `by` may see; None, a command, sees all.
     """
     with read_only_snapshot(), zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        master = _pack_studies(archive)
-        for name, content in (corpus_files([], current_vocabulary(), current_lexica()) | {MASTER: master}).items():
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+        pack_corpus(archive)
         for name, records in _records(by, with_golden=with_golden):
             member = zipfile.ZipInfo(name)
             member.compress_type = zipfile.ZIP_DEFLATED
@@ -57,20 +47,6 @@ def export_everything(folder: Path, *, with_golden: bool = False) -> Exported:
             with (folder / name).open("wb") as stream:
                 stream.writelines(_lines(records))
     return exported
-
-
-def _pack_studies(archive: zipfile.ZipFile) -> bytes:
-    """Pack the studies batch by batch; return the master CSV."""
-    master, last = master_csv([]), ""
-    rows = Study.objects.prefetch_related("passages", "findings", "studyconcept_set").order_by("study_id")
-    while batch := list(rows.filter(study_id__gt=last)[:BATCH]):
-        last = batch[-1].study_id
-        drafts = [draft_of(study) for study in batch]
-        for draft in drafts:
-            member = zipfile.ZipInfo(f"{STUDIES}/{draft.study_id}.json")
-            archive.writestr(member, study_json(draft), zipfile.ZIP_DEFLATED)
-        master += master_csv(drafts).partition(b"\n")[2]
-    return master
 
 
 def _lines(records: Iterable[Record]) -> Iterator[bytes]:

@@ -16,14 +16,14 @@ from django.db import DataError, IntegrityError, transaction
 from django.db.models.functions import Lower
 
 from corpus_app import search
-from corpus_app.appraisal import bias_to_json
 from corpus_app.curation import gate, rows
 from corpus_app.curation.acts import Act, BrokenText, act, wake_indexing
+from corpus_app.curation.creating import column_values, create_studies, default_status_reason
 from corpus_app.curation.entries import save_certainty, save_concept
 from corpus_app.curation.exporting import current_vocabulary
 from corpus_app.curation.lexica import set_lexica
-from corpus_app.curation.studies import EDITABLE, find_obstacle, find_quality_obstacle, merge_labels, publish
-from corpus_app.facets import facets_to_json, find_fault
+from corpus_app.curation.studies import find_obstacle, find_quality_obstacle, merge_labels, publish
+from corpus_app.facets import find_fault
 from corpus_app.models import (
     Collection,
     Concept,
@@ -50,8 +50,6 @@ from corpus_app.sources import (
     digest,
     listed,
 )
-
-IMPORTED = "Imported, not yet published."
 
 Progress = Callable[[int, int], None]
 
@@ -119,8 +117,11 @@ def import_study(draft: StudyDraft, *, by: User | None, by_name: str = "", diges
     run = _Import(by=by, by_name=by_name, problems=[], broken=0)
     with act(by=by, by_name=by_name) as current:
         stored = Study.objects.filter(study_id=draft.study_id).first()
-        changed = run._update(current, draft) if stored else run._create(current, draft)
-        kept = digest(digest_of) if digest_of else stored.import_hash if stored else ""
+        if stored is None:
+            create_studies(current, [(draft, digest(digest_of) if digest_of else "")])
+            return True
+        changed = run._update(current, draft)
+        kept = digest(digest_of) if digest_of else stored.import_hash
         Study.objects.filter(study_id=draft.study_id).update(import_hash=kept)
     return changed
 
@@ -181,7 +182,11 @@ class _Import:
             return
         try:
             with self._act() as current:
-                changed = self._update(current, draft) if stored else self._create(current, draft)
+                if stored:
+                    changed = self._update(current, draft)
+                else:
+                    create_studies(current, [(draft, digest(draft))])
+                    changed = True
         except BrokenText as error:
             self.problems.append(draft.problem("passages", str(error)))
             self.broken += 1
@@ -200,31 +205,10 @@ class _Import:
         (self.updated if stored else self.created).add(draft.study_id)
         self.passages += len(draft.passages)
 
-    def _create(self, current: Act, draft: StudyDraft) -> bool:
-        status = Status.DRAFT if draft.status is Status.PUBLISHED else draft.status
-        study = Study(
-            study_id=draft.study_id,
-            status=status.value,
-            status_reason=draft.status_reason or _default_status_reason(draft),
-            notice=draft.notice.value,
-            notice_reason=draft.notice_reason,
-            import_hash=digest(draft),
-            **_values(draft),
-        )
-        if status is Status.WITHDRAWN or draft.notice is not Notice.NONE:
-            study.state_changed_at = current.at
-        study.save()
-        rows.replace_concepts(study, draft.concepts)
-        rows.replace_findings(study, draft.findings)
-        rows.replace_passages(study, draft.passages, at=current.at)
-        current.touch(study, is_new=True)
-        current.record("import_study", study=draft.study_id, file=draft.origin, passages=len(draft.passages))
-        return True
-
     def _update(self, current: Act, draft: StudyDraft) -> bool:
         study = current.study(draft.study_id)
         was_edited = _edited_at_desk(draft.study_id)
-        values = _values(draft) | {"labels": merge_labels(study.labels, draft.labels)}
+        values = column_values(draft) | {"labels": merge_labels(study.labels, draft.labels)}
         changes = rows.change(study, values | self._state(study, draft))
         if {"status", "notice"} & changes.keys():
             study.state_changed_at = current.at
@@ -255,7 +239,7 @@ class _Import:
             values = {"status": Status.WITHDRAWN.value, "status_reason": draft.status_reason}
         elif study.status in {Status.DRAFT, Status.IN_REVIEW}:
             status = Status(study.status) if draft.status is Status.PUBLISHED else draft.status
-            values = {"status": status.value, "status_reason": draft.status_reason or _default_status_reason(draft)}
+            values = {"status": status.value, "status_reason": draft.status_reason or default_status_reason(draft)}
         elif study.status == Status.PUBLISHED and draft.status is not Status.PUBLISHED:
             self.notes.append(
                 f"{draft.study_id}: its file says {draft.status}, but it stays published. Withdraw it at the desk."
@@ -361,28 +345,6 @@ class _Import:
             return
         with self._act():
             self.published = len(publish(ready, by=self.by, by_name=self.by_name))
-
-
-def _default_status_reason(draft: StudyDraft) -> str:
-    return IMPORTED if draft.status is Status.PUBLISHED else ""
-
-
-def _values(draft: StudyDraft) -> dict[str, Any]:
-    """Return the column values that a draft specifies."""
-    skipped = {"collection", "status_reason"}
-    skipped |= {name for name in ("asked_as", "risk_of_bias") if getattr(draft, name) is None}
-    names = [name for name in EDITABLE if name not in skipped]
-    if draft.columns is not None:
-        names = [name for name in names if name in draft.columns]
-    values = {name: rows.to_json(getattr(draft, name)) for name in names}
-    if "facets" in values:
-        values["facets"] = facets_to_json(draft.facets)
-    values["collection_id"] = draft.collection
-    if "risk_of_bias" in values:
-        values["risk_of_bias"] = bias_to_json(draft.risk_of_bias)
-    if draft.columns is None:
-        values["empty_keys"] = list(draft.empty_keys)
-    return values
 
 
 def find_clash(draft: StudyDraft) -> Problem | None:

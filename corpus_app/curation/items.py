@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, transaction
 
 from corpus_app import sources
-from corpus_app.curation import importing, rows, studies
+from corpus_app.curation import creating, importing, rows, studies
 from corpus_app.curation.acts import Act, CurationError, act, error_text
 from corpus_app.curation.effects import combine, find_study, has_notice, join
 from corpus_app.curation.exporting import draft_of
@@ -55,8 +56,13 @@ class Importer:
         """Import these items and store their outcomes in one transaction; skip items that have an outcome."""
         try:
             with transaction.atomic(), act(by=self._by, by_name=self._by_name, wake=False, job=self._job) as current:
-                for key in keys:
-                    self._import_and_note(current, ImportItem.objects.select_for_update().get(pk=key))
+                found = ImportItem.objects.select_for_update().filter(pk__in=keys, outcome="").order_by("position")
+                waiting = list(found)
+                self._create_studies(current, [item for item in waiting if _is_new_study(item)])
+                for item in waiting:
+                    if not item.outcome:
+                        self._import_and_note(current, item)
+                ImportItem.objects.bulk_update(waiting, ["outcome", "outcome_reason", "study_key"])
         except REFUSALS as error:  # what only the end of the act finds, of whichever item
             for key in keys if len(keys) > 1 else ():
                 self.import_items([key])
@@ -65,9 +71,25 @@ class Importer:
                     outcome=ImportItem.Outcome.REFUSED, outcome_reason=error_text(error)
                 )
 
+    def _create_studies(self, current: Act, new: Sequence[ImportItem]) -> None:
+        """Create the studies of new items at once; leave those without outcome where anything stands in the way."""
+        read = [serialization.study_draft(item.draft) for item in new]
+        drafts = [self._completed(draft) for draft in read]
+        places = list(creating.without_obstacle(drafts))
+        with suppress(*REFUSALS), current.savepoint():
+            creating.create_studies(current, [(drafts[place], sources.digest(read[place])) for place in places])
+            connection.check_constraints()
+            reasons = [self._submit(drafts[place].study_id) if self._options.submit else "" for place in places]
+            for place, reason in zip(places, reasons, strict=True):
+                new[place].outcome, new[place].outcome_reason = ImportItem.Outcome.CREATED, reason
+
+    def _completed(self, draft: StudyDraft) -> StudyDraft:
+        """Return the draft of a new study with the collection and design that the file does not name."""
+        draft = replace(draft, collection=draft.collection or self._options.collection)
+        is_unnamed = self._options.design and draft.design == Design.OTHER
+        return replace(draft, design=self._options.design) if is_unnamed else draft
+
     def _import_and_note(self, current: Act, item: ImportItem) -> None:
-        if item.outcome:
-            return
         try:
             with current.savepoint():
                 outcome, reason = self._import_item(item)
@@ -75,7 +97,6 @@ class Importer:
         except REFUSALS as error:
             outcome, reason = ImportItem.Outcome.REFUSED, error_text(error)
         item.outcome, item.outcome_reason = outcome, reason
-        item.save(update_fields=["outcome", "outcome_reason", "study_key"])
 
     def publish_batch(self) -> list[str] | None:
         """Publish the next of the imported studies and return their ids; None when there is none left to look at.
@@ -134,7 +155,8 @@ class Importer:
         importing.import_study(wanted, by=self._by, by_name=self._by_name, digest_of=None)
         reason = self._submit(stored.study_id) if self._options.submit else ""
         added = len(wanted.passages) - len(present.passages)
-        joined = f"Joined to {stored.study_id}, {added} passage{'' if added == 1 else 's'} added."
+        passages = f", {added} passage{'' if added == 1 else 's'} added" if added else ""
+        joined = f"Joined to {stored.study_id}{passages}."
         return ImportItem.Outcome.UPDATED, f"{joined} {marked} {reason}".strip()
 
     def _import_study(self, draft: StudyDraft) -> tuple[str, str]:
@@ -144,9 +166,7 @@ class Importer:
         stored = Study.objects.filter(study_id=draft.study_id).first()
         if stored is None:
             studies.check_new_study_id(draft.study_id)
-            draft = replace(draft, collection=draft.collection or self._options.collection)
-            if self._options.design and draft.design == Design.OTHER:
-                draft = replace(draft, design=self._options.design)
+            draft = self._completed(draft)
         wanted = combine(draft_of(stored), draft) if stored else draft
         marked = self._raise_notice(stored, draft.notice, draft.notice_reason) if stored else ""
         if stored and not sources.differences(draft_of(stored), wanted):
@@ -239,6 +259,10 @@ class Importer:
         studies.set_notice([study.study_id], notice, reason=reason, by=self._by, by_name=self._by_name)
         study.refresh_from_db()
         return f"Marked as {notice.replace('_', ' ')}."
+
+
+def _is_new_study(item: ImportItem) -> bool:
+    return item.kind == ImportItem.Kind.STUDY and item.effect == ImportItem.Effect.NEW
 
 
 def _passage_values(passage: PassageDraft) -> dict[str, Any]:

@@ -41,7 +41,8 @@ from corpus_app.sources.identifier_lists import MAX_IDENTIFIERS, identifiers_in,
 TASK = "corpus_app.tasks.carry_on_imports"
 LOCK_KEY = 7_301_005  # of an advisory lock: one process runs import jobs at a time
 BATCH = 50  # items written at once while reading a file
-IMPORTED_AT_ONCE = 10  # items of one transaction
+IMPORTED_AT_ONCE = 50  # items of one transaction
+PASSAGES_AT_ONCE = 500  # of the items of one transaction, the last excepted: about a second
 MOST_OPENED = 3  # sources that a process keeps open between their turns
 READ_PER_SECOND = 1_500_000  # bytes parsed, and items carried out: what a job may still take, to do short ones first
 CARRIED_OUT_PER_SECOND = 30
@@ -256,7 +257,9 @@ class _ImportRun(JobRun[ImportJob]):
     def _store(self, opened: _OpenedSource, batch: Sequence[effects.Draft], *, stored: int) -> None:
         """Store a batch, without the first drafts of the source, which another worker has stored before."""
         first = opened.n_read - len(batch)
-        new = batch[max(0, stored - first) :]
+        n_stored = max(0, stored - first)
+        opened.comparer.remember(batch[:n_stored])
+        new = batch[n_stored:]
         if not new:
             return
         compared = list(opened.comparer.items(new))
@@ -287,10 +290,9 @@ class _ImportRun(JobRun[ImportJob]):
         importer = items.Importer(self.job)
         self.start_clock()
         waiting = ImportItem.objects.filter(job=self.job, chosen=True, outcome="").order_by("position")
-        keys = list(waiting.values_list("pk", flat=True))
-        done = self.job.total - len(keys)
-        for start in range(0, len(keys), IMPORTED_AT_ONCE):
-            batch = keys[start : start + IMPORTED_AT_ONCE]
+        sizes = list(waiting.values_list("pk", "n_passages"))
+        done = self.job.total - len(sizes)
+        for batch in _batches(sizes):
             importer.import_items(batch)
             done += len(batch)
             is_over = done < self.job.total and self.is_over()
@@ -317,6 +319,20 @@ class _ImportRun(JobRun[ImportJob]):
         return True
 
 
+def _batches(sizes: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
+    """Yield the keys of items for one transaction each, from pairs of key and number of passages."""
+    batch: list[int] = []
+    passages = 0
+    for key, number in sizes:
+        batch.append(key)
+        passages += number
+        if len(batch) >= IMPORTED_AT_ONCE or passages >= PASSAGES_AT_ONCE:
+            yield batch
+            batch, passages = [], 0
+    if batch:
+        yield batch
+
+
 # --- Sources under way
 
 
@@ -328,7 +344,7 @@ class _OpenedSource:
         """The part of a file that has been parsed, from 0 to 1; 0 when it is not known."""
         self.format, items = self._open(job)
         self.reading = Reading(items)
-        self.comparer = effects.DraftComparer(self.reading.identities, self.reading.known)
+        self.comparer = effects.DraftComparer(self.reading.identities, self.reading.known, job=job)
         self.n_read = 0
         self.is_wanted = False
         """A further turn is to come."""

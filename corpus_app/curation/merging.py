@@ -6,24 +6,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.db.models import Count
 
 from corpus_app.curation import gate, rows, studies
 from corpus_app.curation.acts import CurationError, ReasonMissing, act
+from corpus_app.curation.changing import Planned
 from corpus_app.curation.distinctions import distinct_pairs, pair_of
 from corpus_app.curation.exporting import draft_of
 from corpus_app.models import Passage, Study
 from corpus_app.records import Notice, Status, question_lines
-from corpus_app.sources import FindingDraft, differences
+from corpus_app.sources import FindingDraft, differences, known_of
 from corpus_app.sources.duplicates import DuplicateFinder, KnownStudy, are_twins
 from corpus_app.sources.joining import join_passages
 
+NEEDED = ("corpus_app.change_study", "corpus_app.publish_study")  # a merge withdraws the other study
 _LISTS = frozenset({"concepts", "findings"})
 TAKEABLE = frozenset(studies.EDITABLE) - {"status_reason", "source_ref", "derived_numbers"} | _LISTS
-
-
-MOST_MERGES = 100  # at once: about ten seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +33,6 @@ class StudyPair:
     is_sure: bool
     is_published: bool
     """Whether readers see one of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class SureMerges:
-    merged: int
-    refused: tuple[str, ...]
-    """Why each of the other pairs was left."""
-    is_complete: bool
 
 
 class CannotMerge(CurationError):
@@ -186,23 +176,41 @@ def merge_pair(keep: str, other: str, *, reason: str, by: User | None, by_name: 
         return merge(keep, other, take=take, passages=list(passages), reason=reason, by=by, by_name=by_name)
 
 
-def merge_sure_pairs(*, reason: str, by: User | None, by_name: str = "") -> SureMerges:
-    """Merge the pairs that are surely one study, each in an act of its own.
+# --- Many at once
 
-    Pairs with a published study are merged only with a reason.
+
+def check_may_merge(by: User | None) -> None:
+    """Raise CurationError where somebody may not merge studies; commands may."""
+    if by is not None and not by.has_perms(NEEDED):
+        raise CurationError("This takes the permissions to change and to publish studies, which you do not have.")
+
+
+def find_sure_merges() -> dict[str, str]:
+    """Return which studies are surely the same as another, which is to be kept: its id by theirs.
+
+    Of three equal ones, two are merged into the best. None is both merged and kept.
     """
-    refused: list[str] = []
-    merged, gone = 0, set[str]()
     sure = [pair for pair in pairs() if pair.is_sure]
-    for pair in sure[:MOST_MERGES]:
+    others = {pair.other.study_id for pair in sure}
+    merges: dict[str, str] = {}
+    kept: set[str] = set()
+    for pair in sorted(sure, key=lambda pair: pair.keep.study_id in others):
         keep, other = pair.keep.study_id, pair.other.study_id
-        if {keep, other} & gone:
-            continue  # one of three equal ones, merged already
-        try:
-            merge_pair(keep, other, reason=reason, by=by, by_name=by_name)
-        except (CurationError, ValidationError) as error:
-            refused.append(f"{other} and {keep}: {error}")
-        else:
-            merged += 1
-            gone.add(other)
-    return SureMerges(merged, tuple(refused), len(sure) <= MOST_MERGES)
+        if other not in kept and keep not in merges:
+            merges.setdefault(other, keep)
+            kept.add(merges[other])
+    return merges
+
+
+def plan_merge(other: Study, keep: Study | None, *, reason: str) -> Planned:
+    """Return what merging one study into another changes, or why it is refused."""
+    study_id, refusal = other.study_id, ""
+    if other.status == Status.WITHDRAWN:
+        return Planned(study_id, other, {})
+    if keep is None or keep.status == Status.WITHDRAWN:
+        refusal = "the study to keep is no longer here"
+    elif not are_twins(known_of(draft_of(keep)), known_of(draft_of(other))):
+        refusal = "is no longer surely the same"
+    elif not reason and Status.PUBLISHED in {keep.status, other.status}:
+        refusal = "readers see one of the two: give a reason"
+    return Planned(study_id, other, {"merged_into": ("", keep.study_id)} if keep else {}, refusal)

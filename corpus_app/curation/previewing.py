@@ -37,8 +37,8 @@ class NewContent:
 
     source: str
     passages: tuple[tuple[str, str], ...]
-    n_more: int
-    """Number of further passages."""
+    n_passages: int
+    """Of all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,8 @@ def _new_content(item: ImportItem, study: Study | None) -> NewContent | None:
         item.effect == ImportItem.Effect.NEW or (item.effect == ImportItem.Effect.JOINS and study is None)
     ):
         draft = serialization.study_draft(item.draft)
+        if item.effect == ImportItem.Effect.JOINS and not item.n_passages:
+            draft = replace(draft, passages=())
         authors = "; ".join(draft.authors[:AUTHORS_SHOWN])
         source = ", ".join(filter(None, (authors, draft.journal, str(draft.year or ""), draft.doi)))
     elif study and item.kind == ImportItem.Kind.STUDY and item.effect == ImportItem.Effect.JOINS:
@@ -124,7 +126,7 @@ def _new_content(item: ImportItem, study: Study | None) -> NewContent | None:
     else:
         return None
     first = tuple((str(passage.section), passage.text) for passage in draft.passages[:PASSAGES_SHOWN])
-    return NewContent(source, first, len(draft.passages) - len(first))
+    return NewContent(source, first, len(draft.passages))
 
 
 def _differences(item: ImportItem, study: Study | None) -> Iterator[FieldDifference]:

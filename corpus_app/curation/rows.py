@@ -139,6 +139,23 @@ def _new_passage(study: Study, *, position: int, **values: Any) -> Passage:
     return passage
 
 
+def new_passages(study: Study, drafts: Sequence[PassageDraft]) -> list[Passage]:
+    """Return the unsaved passages of a study that has none yet."""
+    return [
+        _new_passage(
+            study,
+            position=position,
+            section=draft.section.value,
+            text=draft.text,
+            page=draft.page,
+            kind=draft.kind.value,
+            asked_as=draft.asked_as or "",
+            **origin_of(draft),
+        )
+        for position, draft in enumerate(drafts)
+    ]
+
+
 def arrange(study: Study, passage_ids: Sequence[int]) -> bool:
     """Put the passages into this order, unnamed ones last; return whether any moved."""
     rows = list(study.passages.order_by("position", "pk"))

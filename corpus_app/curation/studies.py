@@ -441,6 +441,15 @@ def retire(study_id: str, *, by: User | None, by_name: str = "", reason: str) ->
             _change_state(current, study, "withdraw", reason, status=Status.WITHDRAWN.value, status_reason=reason)
 
 
+def reinstate(study_id: str, status: Status, *, by: User | None, by_name: str = "", reason: str) -> None:
+    """Make a study that was withdrawn a draft again, or one in review."""
+    with act(by=by, by_name=by_name) as current:
+        study = current.study(study_id)
+        if study.status == Status.WITHDRAWN and status in {Status.DRAFT, Status.IN_REVIEW}:
+            action = "submit" if status is Status.IN_REVIEW else "send_back"
+            _change_state(current, study, action, reason, status=status.value, status_reason=reason)
+
+
 def set_notice(
     studies: Iterable[str], notice: Notice | str, *, reason: str, by: User | None, by_name: str = ""
 ) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from corpus_app import hooks
 from corpus_app.curation import history, rows, studies
 from corpus_app.curation.acts import act
-from corpus_app.models import CorpusEvent, Study
+from corpus_app.models import CorpusEvent, Passage, Study
 from corpus_app.records import Status
 
 SINCE = "was changed since, and stays as it is"
@@ -36,7 +36,8 @@ def find_refusal(study: Study | None, events: Sequence[CorpusEvent], later: Coll
         if set(later) - _HARMLESS:
             return SINCE
         return "" if study.status != Status.PUBLISHED or _may(by, "publish_study") else "is published: you may not"
-    if any(event.detail.get("passages") for event in events) and _PASSAGE_ACTIONS & set(later):
+    has_passages = any(event.detail.get("passages") or event.action == "add_passage" for event in events)
+    if has_passages and _PASSAGE_ACTIONS & set(later):
         return SINCE
     return _find_changed_field(study, events) or _find_unknown(events, by)
 
@@ -102,6 +103,8 @@ def describe(study: Study, events: Sequence[CorpusEvent]) -> Mapping[str, tuple[
             found[field] = found.get(field, (change.get("after"), None))[0], change.get("before")
         if number := len(event.detail.get("passages") or ()):
             found["passages"] = f"{number} changed", "as before"
+    if added := sum(event.action == "add_passage" for event in events):
+        found["passages"] = f"{added} added", "as before"
     return found
 
 
@@ -169,6 +172,8 @@ def _undo_status(event: CorpusEvent, by: User | None, by_name: str, reason: str)
     one = [event.study_key]
     if before == Status.PUBLISHED:
         studies.publish(one, by=by, by_name=by_name, reason=reason)
+    elif event.action == "withdraw":
+        studies.reinstate(event.study_key, Status(before), by=by, by_name=by_name, reason=reason)
     elif before == Status.IN_REVIEW and event.action == "send_back":
         studies.submit(one, by=by, by_name=by_name, reason=reason)
     elif event.action == "publish":
@@ -177,9 +182,21 @@ def _undo_status(event: CorpusEvent, by: User | None, by_name: str, reason: str)
         studies.send_back(one, by=by, by_name=by_name, reason=reason)
 
 
+def _undo_passage(event: CorpusEvent, by: User | None, by_name: str, reason: str) -> None:
+    key = event.passage_key or 0
+    if Passage.objects.filter(pk=key, study__study_id=event.study_key).exists():
+        studies.remove_passage(key, by=by, by_name=by_name)
+
+
+def _undo_nothing(event: CorpusEvent, by: User | None, by_name: str, reason: str) -> None:
+    """Do nothing: the other events of a merge say what it did."""
+
+
 _UNDO: Mapping[str, Callable[[CorpusEvent, User | None, str, str], None]] = {
     "import_changes": _undo_import,
     "undo_import": _undo_import,
+    "add_passage": _undo_passage,
+    "merge_study": _undo_nothing,
     "set_notice": _undo_notice,
     "submit": _undo_status,
     "send_back": _undo_status,

@@ -175,8 +175,9 @@ class BulkEditAdmin(DeskAdmin):
             "title": str(edit),
             "opts": self.opts,
             "edit": edit,
-            "form": form if may_act and edit.status in bulk.OPEN and not bulk.is_undo(edit) else None,
+            "form": form if may_act and bulk.is_open(edit) else None,
             "summary": summary,
+            "is_merge": bulk.is_merge(edit),  # each study changes in its own way
             "first": [(one, _differences(one)) for one in summary.first] if summary else (),
             "impacts": _impacts(edit) if is_previewed else None,
             "refresh_seconds": REFRESH_SECONDS if is_working else None,
@@ -235,7 +236,11 @@ def _with_studies(items: Sequence[BulkEditItem]) -> list[tuple[BulkEditItem, int
 
 def _impacts(edit: BulkEdit) -> Any:
     """Return what rests on the studies, where the change can hide their text; else None."""
-    hides = edit.changes.get("status") == "withdraw" or edit.changes.get("notice") == Notice.RETRACTED
+    hides = (
+        edit.changes.get("status") == "withdraw"
+        or bulk.is_merge(edit)
+        or edit.changes.get("notice") == Notice.RETRACTED
+    )
     return hooks.impacts(list(edit.items.values_list("study_key", flat=True))) if hides else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from typing import IO, Any
 
 from asgiref.sync import sync_to_async
@@ -14,16 +14,21 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 
-from corpus_app import curation, hooks, sources
+from corpus_app import curation, hooks, search, sources
 from corpus_app.desk.base import curator
 from corpus_app.models import Study
 from corpus_app.sources import StudyDraft
 
-WRITERS: dict[str, tuple[str, str, str, Callable[[list[StudyDraft]], bytes]]] = {
-    "csv": ("CSV, for spreadsheets", "csv", "text/csv", sources.to_csv),
-    "ris": ("RIS, for reference managers", "ris", "application/x-research-info-systems", sources.to_ris),
-    "bibtex": ("BibTeX", "bib", "application/x-bibtex", sources.to_bibtex),
-    "csl": ("CSL-JSON", "json", "application/vnd.citationstyles.csl+json", sources.to_csl_json),
+
+def _csv_pieces(drafts: Iterable[StudyDraft]) -> Iterator[bytes]:
+    return sources.csv_pieces(drafts, with_people=search.site().is_about_people)
+
+
+WRITERS: dict[str, tuple[str, str, str, Callable[[Iterable[StudyDraft]], Iterable[bytes]]]] = {
+    "csv": ("CSV, for spreadsheets", "csv", "text/csv", _csv_pieces),
+    "ris": ("RIS, for reference managers", "ris", "application/x-research-info-systems", sources.ris_pieces),
+    "bibtex": ("BibTeX", "bib", "application/x-bibtex", sources.bibtex_pieces),
+    "csl": ("CSL-JSON", "json", "application/vnd.citationstyles.csl+json", sources.csl_pieces),
 }
 FOLDER, EVERYTHING, SHEET = "folder", "everything", "sheet"
 RECORDS_READ = ("corpus_app.view_studycomment", "corpus_app.view_corpusevent", "corpus_app.view_qualitywaiver")
@@ -70,11 +75,10 @@ def export(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpRe
         raise PermissionDenied
     if request.method == "POST":
         form = ExportForm(request.POST, has_records="all" in request.POST and _may_read_records(request))
-        if form.is_valid() and form.cleaned_data["form"] == EVERYTHING:
-            return _everything(request, with_golden=form.cleaned_data.get("golden", False))
         if form.is_valid():
-            chosen = None if "all" in request.POST else form.cleaned_data["ids"]
-            return _file(form.cleaned_data["form"], chosen)
+            asked = form.cleaned_data
+            chosen = None if "all" in request.POST else asked["ids"]
+            return _file(asked["form"], request, chosen, with_golden=asked.get("golden", False))
         return ask(model_admin, request, [], form=form)
     keys = [int(key) for key in request.GET.getlist("ids") if key.isdecimal() and len(key) < 19]
     return ask(model_admin, request, None if "all" in request.GET else keys)
@@ -127,26 +131,24 @@ class PiecewiseResponse(StreamingHttpResponse):
             yield piece
 
 
-def _everything(request: HttpRequest, *, with_golden: bool) -> HttpResponseBase:
-    packed = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - the response closes it
-    curation.zip_everything(packed, by=curator(request), with_golden=with_golden)
-    size = packed.tell()
-    packed.seek(0)
-    headers = {"Content-Disposition": 'attachment; filename="everything.zip"', "Content-Length": str(size)}
-    return PiecewiseResponse(packed, content_type="application/zip", headers=headers)
-
-
-def _file(form: str, keys: Collection[int] | None) -> HttpResponse:
+def _file(form: str, request: HttpRequest, keys: Collection[int] | None, *, with_golden: bool) -> HttpResponseBase:
+    """Write an export to a temporary file within one snapshot, then send it: a slow reader holds no transaction."""
     wanted = None if keys is None else list(Study.objects.filter(pk__in=keys).values_list("study_id", flat=True))
-    if form == SHEET:
-        return _as_attachment(curation.export_sheet(wanted), "studies-to-mend.csv", "text/csv")
-    drafts, vocabulary = curation.snapshot(wanted)
-    if form == FOLDER:
-        lexica = curation.current_lexica() if keys is None else {}
-        return _as_attachment(curation.zip_corpus(drafts, vocabulary, lexica), "corpus.zip", "application/zip")
-    _, suffix, kind, write = WRITERS[form]
-    return _as_attachment(write(drafts), f"studies.{suffix}", kind)
-
-
-def _as_attachment(content: bytes, name: str, kind: str) -> HttpResponse:
-    return HttpResponse(content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    out = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - the response closes it
+    if form == EVERYTHING:
+        name, kind = "everything.zip", "application/zip"
+        curation.zip_everything(out, by=curator(request), with_golden=with_golden)
+    elif form == FOLDER:
+        name, kind = "corpus.zip", "application/zip"
+        curation.zip_corpus(out, wanted)
+    elif form == SHEET:
+        name, kind = "studies-to-mend.csv", "text/csv"
+        curation.export_sheet(out, wanted)
+    else:
+        _, suffix, kind, write = WRITERS[form]
+        name = f"studies.{suffix}"
+        curation.export_studies(out, write, wanted)
+    size = out.tell()
+    out.seek(0)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)}
+    return PiecewiseResponse(out, content_type=kind, headers=headers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
@@ -30,6 +31,7 @@ PER_PAGE = 25
 MOST_PROBLEMS = 200  # shown; the report has them all
 LONGEST_TEXT = 200_000  # characters of a text in the form
 REFRESH_SECONDS = 2
+LONGEST_SEARCH = 200  # characters
 
 
 class BringInForm(forms.Form):
@@ -233,6 +235,8 @@ class ImportJobAdmin(DeskAdmin):
         wanted = request.GET.get("effect", "")
         wanted = wanted if wanted in ImportItem.Effect.values else ""
         found = found.filter(effect=wanted) if wanted else found
+        searched = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_SEARCH]
+        found = effects.search_items(found, searched)
         page = Paginator(found, PER_PAGE).get_page(request.GET.get("p"))
         counts = {} if is_working else effects.count_effects(job)
         problems = [serialization.problem_of(stored) for stored in job.problems[:MOST_PROBLEMS]]
@@ -248,6 +252,7 @@ class ImportJobAdmin(DeskAdmin):
             "outcomes": list(_outcomes(job)),
             "is_all_here": {*counts} == {ImportItem.Effect.SAME},
             "wanted": wanted,
+            "searched": searched,
             "chosen": job.items.filter(chosen=True).count() if job.status == "previewed" else 0,
             "failed": job.items.filter(effect="failed").count() if job.status == "previewed" else 0,
             "unasked": listed_lookups.count_unasked(job) if job.status == "previewed" else 0,
@@ -301,9 +306,11 @@ class ImportJobAdmin(DeskAdmin):
         except EXPECTED_ERRORS as error:
             for reason in error_messages(error):
                 messages.error(request, reason)
-        page = request.POST.get("p", "")
-        query = f"?p={page}" if verb != "confirm" and page.isdecimal() else ""
-        return HttpResponseRedirect(f"{request.path}{query}")
+        if verb == "confirm":
+            return HttpResponseRedirect(request.path)
+        kept = {name: request.GET[name] for name in ("effect", "q") if request.GET.get(name)}
+        kept |= {"p": page} if (page := request.POST.get("p", "")).isdecimal() else {}
+        return HttpResponseRedirect(f"{request.path}?{urlencode(kept)}" if kept else request.path)
 
     # --- Downloads
 

@@ -14,16 +14,14 @@ from django.urls import reverse
 
 from corpus_app import curation, hooks, sources
 from corpus_app.appraisal import RiskOfBias
-from corpus_app.curation import distinctions
+from corpus_app.curation import bulk, distinctions
 from corpus_app.curation.history import as_text
-from corpus_app.curation.merging import merge_pair, merge_sure_pairs, pairs
+from corpus_app.curation.merging import NEEDED, merge_pair, pairs
 from corpus_app.desk.base import EXPECTED_ERRORS, curator, error_messages
 from corpus_app.models import Concept, DistinctStudies, Passage, Study
 from corpus_app.records import Status
 
 MOST_DISTINCT = 100  # pairs told apart that the page shows
-MOST_REFUSED = 20
-NEEDED = ("corpus_app.change_study", "corpus_app.publish_study")  # a merge withdraws the other study
 
 
 def may_merge(request: HttpRequest) -> bool:
@@ -35,7 +33,7 @@ def duplicates(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> Ht
         raise PermissionDenied
     if request.method == "POST":
         try:
-            _apply_verb(request)
+            return HttpResponseRedirect(_apply_verb(request))
         except EXPECTED_ERRORS as error:
             for reason in error_messages(error):
                 messages.error(request, reason)
@@ -53,18 +51,15 @@ def duplicates(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> Ht
     return TemplateResponse(request, "admin/corpus_app/study/duplicates.html", context)
 
 
-def _apply_verb(request: HttpRequest) -> None:
-    """Apply the pressed button of the list of pairs."""
+def _apply_verb(request: HttpRequest) -> str:
+    """Apply the pressed button of the list of pairs; return the address of the page that follows."""
     by = curator(request)
     verb, _, named = request.POST.get("verb", "").partition(":")
     one, _, other = named.partition(" ")
     match verb:
         case "accept":
-            done = merge_sure_pairs(reason=request.POST.get("reason", ""), by=by)
-            more = "" if done.is_complete else " There are more: press the button again."
-            messages.success(request, f"Pairs merged: {done.merged}.{more}")
-            for reason in done.refused[:MOST_REFUSED]:
-                messages.warning(request, f"Left as they are, {reason}")
+            edit = bulk.preview_merges(reason=request.POST.get("reason", ""), by=by)
+            return reverse("admin:corpus_app_bulkedit_change", args=[edit.pk])
         case "merge":
             merge_pair(one, other, reason="", by=by)
             messages.success(request, f"{other} was merged into {one} and withdrawn.")
@@ -73,6 +68,7 @@ def _apply_verb(request: HttpRequest) -> None:
             messages.success(request, f"{one} and {other} are not the same: they are not shown together again.")
         case "together":
             distinctions.undo_distinction(one, other, by=by)
+    return request.path
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,10 @@ def sync(study_pks: Collection[int]) -> None:
     findings = _by_study(Finding.objects.filter(study__in=studies).order_by("study", "position"))
     passages = _by_study(Passage.with_plain.filter(study__in=studies).order_by("study", "position"))
     present = _by_study(StudyText.objects.filter(study__in=studies).order_by("study", "position"))
+    new: list[StudyText] = []
     for pk, study in studies.items():
-        _write(pk, list(wanted(study, findings[pk], passages[pk])), present[pk])
+        new += _write_known(pk, list(wanted(study, findings[pk], passages[pk])), present[pk])
+    StudyText.objects.bulk_create(new)
     StudyText.objects.filter(study__in=studies, index_attempts__gt=0).update(index_attempts=0, index_error="")
     sync_states(list(studies))
 
@@ -107,10 +109,11 @@ def _by_study(rows: QuerySet[Row]) -> dict[int, list[Row]]:
     return found
 
 
-def _write(study_pk: int, texts: Sequence[Text], present: Sequence[StudyText]) -> None:
-    """Write the texts of a study; rows of unchanged texts remain, perhaps at another position."""
+def _write_known(study_pk: int, texts: Sequence[Text], present: Sequence[StudyText]) -> list[StudyText]:
+    """Keep the rows of unchanged texts, perhaps at another position; delete the others; return the rows to create."""
     rows = {Text(row.kind, row.finding_id, row.passage_id, row.text): row for row in present}
-    new, moved = [], []
+    new: list[StudyText] = []
+    moved: list[StudyText] = []
     for position, text in enumerate(texts):
         row = rows.pop(text, None)
         if row is None:
@@ -130,7 +133,7 @@ def _write(study_pk: int, texts: Sequence[Text], present: Sequence[StudyText]) -
     if rows:
         StudyText.objects.filter(pk__in=[row.pk for row in rows.values()]).delete()
     StudyText.objects.bulk_update(moved, ["position"])
-    StudyText.objects.bulk_create(new)
+    return new
 
 
 _MARK_VECTORS = """

@@ -10,7 +10,17 @@ passages. A study that cannot be parsed gives problems and no draft.
 
 from corpus_app.sources import serialization
 from corpus_app.sources.bibliography import Intake
-from corpus_app.sources.citing import spreadsheet, to_bibtex, to_csl_json, to_csv, to_ris
+from corpus_app.sources.citing import (
+    bibtex_pieces,
+    csl_pieces,
+    csv_pieces,
+    ris_pieces,
+    spreadsheet,
+    to_bibtex,
+    to_csl_json,
+    to_csv,
+    to_ris,
+)
 from corpus_app.sources.drafts import (
     AddedPassages,
     CertaintyDraft,
@@ -55,7 +65,7 @@ from corpus_app.sources.layout import CONCEPTS, MASTER, RECORDS, STUDIES
 from corpus_app.sources.lexicon import lexicon_path, read_lexica
 from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
-from corpus_app.sources.sheets import to_sheet
+from corpus_app.sources.sheets import sheet_pieces, to_sheet
 from corpus_app.sources.site_file import site_of
 from corpus_app.sources.studies import study_from
 from corpus_app.sources.values import doi_fault, listed, pmid_fault, text_fault, url_fault
@@ -95,8 +105,11 @@ __all__ = [
     "Unreadable",
     "Vocabulary",
     "Weight",
+    "bibtex_pieces",
     "collect_items",
     "concepts_json",
+    "csl_pieces",
+    "csv_pieces",
     "detect",
     "differences",
     "digest",
@@ -114,7 +127,9 @@ __all__ = [
     "read",
     "read_file",
     "read_lexica",
+    "ris_pieces",
     "serialization",
+    "sheet_pieces",
     "site_of",
     "source_of",
     "spreadsheet",

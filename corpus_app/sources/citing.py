@@ -1,4 +1,7 @@
-"""Export bibliographies: CSV for spreadsheets; RIS, BibTeX and CSL-JSON for reference managers."""
+"""Export bibliographies: CSV for spreadsheets; RIS, BibTeX and CSL-JSON for reference managers.
+
+`..._pieces` yields a file piece by piece, so that a large one is never in memory as a whole.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import csv
 import io
 import json
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,18 +34,29 @@ _CSL_TYPES: Mapping[str, str] = {Design.THESIS: "thesis", Design.PREPRINT: "arti
 def to_csv(drafts: Iterable[StudyDraft]) -> bytes:
     """Return a CSV with one row per study."""
     rows = list(drafts)
-    has_people = any(draft.has_people for draft in rows)
-    columns = [column for column in CSV_COLUMNS if has_people or column not in OF_PEOPLE]
-    return spreadsheet(columns, ([getattr(draft, column) for column in columns] for draft in rows))
+    return b"".join(csv_pieces(rows, with_people=any(draft.has_people for draft in rows)))
+
+
+def csv_pieces(drafts: Iterable[StudyDraft], *, with_people: bool) -> Iterator[bytes]:
+    columns = [column for column in CSV_COLUMNS if with_people or column not in OF_PEOPLE]
+    return spreadsheet_pieces(columns, ([getattr(draft, column) for column in columns] for draft in drafts))
 
 
 def spreadsheet(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     """Return a CSV with a byte order mark for spreadsheets, and without cells that run as formulas."""
+    return b"".join(spreadsheet_pieces(columns, rows))
+
+
+def spreadsheet_pieces(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    yield b"\xef\xbb\xbf" + _csv_line(columns)
+    for row in rows:
+        yield _csv_line([safe_cell(_cell(value)) for value in row])
+
+
+def _csv_line(cells: Sequence[str]) -> bytes:
     out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(columns)
-    writer.writerows([safe_cell(_cell(value)) for value in row] for row in rows)
-    return b"\xef\xbb\xbf" + out.getvalue().encode()
+    csv.writer(out, lineterminator="\r\n").writerow(cells)
+    return out.getvalue().encode()
 
 
 def _cell(value: Any) -> str:
@@ -62,11 +77,13 @@ def name_parts(author: str) -> tuple[str, str]:
 
 
 def to_ris(drafts: Iterable[Citable]) -> bytes:
-    return "".join(
-        f"{tag}  - {_line(value)}\r\n" if tag != "ER" else "ER  - \r\n\r\n"
-        for draft in drafts
-        for tag, value in _ris(draft)
-    ).encode()
+    return b"".join(ris_pieces(drafts))
+
+
+def ris_pieces(drafts: Iterable[Citable]) -> Iterator[bytes]:
+    for draft in drafts:
+        for tag, value in _ris(draft):
+            yield (f"{tag}  - {_line(value)}\r\n" if tag != "ER" else "ER  - \r\n\r\n").encode()
 
 
 def _ris(draft: Citable) -> Iterator[tuple[str, str]]:
@@ -110,7 +127,16 @@ _ESCAPES = {
 
 def to_bibtex(drafts: Iterable[Citable]) -> bytes:
     """Return BibTeX in UTF-8; titles are in double braces to keep their capitals."""
-    return "\n".join(_entry(draft) for draft in drafts).encode()
+    return b"".join(bibtex_pieces(drafts))
+
+
+def bibtex_pieces(drafts: Iterable[Citable]) -> Iterator[bytes]:
+    return _parted(b"\n", (_entry(draft).encode() for draft in drafts))
+
+
+def _parted(mark: bytes, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    for number, piece in enumerate(pieces):
+        yield mark + piece if number else piece
 
 
 def _entry(draft: Citable) -> str:
@@ -144,8 +170,18 @@ def _escaped(text: str) -> str:
 # --- CSL-JSON ---------------------------------------------------------------------------------------------------------
 
 
-def to_csl_json(drafts: Sequence[Citable]) -> bytes:
-    return (json.dumps([_csl(draft) for draft in drafts], indent=2, ensure_ascii=False) + "\n").encode()
+def to_csl_json(drafts: Iterable[Citable]) -> bytes:
+    return b"".join(csl_pieces(drafts))
+
+
+def csl_pieces(drafts: Iterable[Citable]) -> Iterator[bytes]:
+    yield b"[\n"
+    yield from _parted(b",\n", (_csl_text(draft).encode() for draft in drafts))
+    yield b"\n]\n"
+
+
+def _csl_text(draft: Citable) -> str:
+    return textwrap.indent(json.dumps(_csl(draft), indent=2, ensure_ascii=False), "  ")
 
 
 def _csl(draft: Citable) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 
 from common.dois import normal_doi
 from corpus_app.sources.bibliography import plain_words
@@ -64,26 +63,64 @@ def duplicates(new: Iterable[KnownStudy], among: Sequence[KnownStudy]) -> tuple[
     return tuple(pair for study in new for pair in finder.find(study))
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A group of studies that are compared by title with those of the same groups."""
+
+    year: int | None
+    has_doi: bool
+    has_pmid: bool
+
+    def may_be_alike(self, other: _Group) -> bool:
+        """Tell whether the years are near, and not both have a DOI or a PMID: those are two publications."""
+        if (self.has_doi and other.has_doi) or (self.has_pmid and other.has_pmid):
+            return False
+        return self.year is None or other.year is None or abs(self.year - other.year) <= 1
+
+
+def _group_of(study: KnownStudy) -> _Group:
+    return _Group(study.year, bool(study.doi), bool(study.pmid))
+
+
 class DuplicateFinder:
     """Studies arranged so that each new one is compared with few of them."""
 
-    def __init__(self, among: Iterable[KnownStudy]) -> None:
+    def __init__(self, among: Iterable[KnownStudy] = ()) -> None:
         self._by_doi: dict[str, KnownStudy] = {}
         self._by_pmid: dict[str, KnownStudy] = {}
-        self._by_year: dict[int | None, list[tuple[KnownStudy, str, str]]] = defaultdict(list)
+        self._groups: dict[_Group, tuple[list[str], list[KnownStudy]]] = {}
+        """Titles in sorted words, and their studies."""
         for known in among:
-            if known.doi:
-                self._by_doi[normal_doi(known.doi)] = known
-            if known.pmid:
-                self._by_pmid[known.pmid] = known
-            self._by_year[known.year].append((known, plain_words(known.title), _family(known.first_author)))
+            self.add(known)
+
+    def add(self, known: KnownStudy) -> None:
+        if known.doi:
+            self._by_doi[normal_doi(known.doi)] = known
+        if known.pmid:
+            self._by_pmid[known.pmid] = known
+        titles, studies = self._groups.setdefault(_group_of(known), ([], []))
+        titles.append(_sorted_words(known.title))
+        studies.append(known)
 
     def find(self, study: KnownStudy) -> list[Duplicate]:
         """Return the study with the same DOI, else PMID, else the alike ones, the most alike first."""
         for twin, by in ((self._with_doi(study), Sameness.DOI), (self._with_pmid(study), Sameness.PMID)):
             if twin and twin.study_id != study.study_id:
                 return [Duplicate(study.study_id, twin.study_id, by, 100.0)]
-        return sorted(_alike(study, self._by_year), key=lambda pair: (-pair.score, pair.known))
+        return sorted(self._alike(study), key=lambda pair: (-pair.score, pair.known))
+
+    def _alike(self, study: KnownStudy) -> Iterator[Duplicate]:
+        title, numbers, family = _sorted_words(study.title), _numbers(study.title), _family(study.first_author)
+        own = _group_of(study)
+        for group, (titles, studies) in self._groups.items():
+            if not own.may_be_alike(group):
+                continue
+            for _, score, at in process.extract_iter(title, titles, scorer=fuzz.ratio, score_cutoff=ALIKE):
+                known = studies[at]
+                name = _family(known.first_author)
+                is_other = known.study_id == study.study_id or (family and name and fuzz.ratio(family, name) < 80)
+                if not is_other and numbers == _numbers(known.title):  # part 1 and part 2, 6 weeks and 12 weeks
+                    yield Duplicate(study.study_id, known.study_id, Sameness.ALIKE, round(score, 1))
 
     def find_doubts(self, study: KnownStudy) -> str:
         """Return why the study with the same DOI or PMID may be another one; empty where nothing says so."""
@@ -137,30 +174,16 @@ def _have_two_ids(one: KnownStudy, other: KnownStudy) -> bool:
     return bool((one.doi and other.doi) or (one.pmid and other.pmid))
 
 
-def _alike(study: KnownStudy, by_year: dict[int | None, list[tuple[KnownStudy, str, str]]]) -> Iterator[Duplicate]:
-    title, family = plain_words(study.title), _family(study.first_author)
-    years: Iterable[int | None] = (
-        by_year.keys() if study.year is None else (study.year, study.year - 1, study.year + 1, None)
-    )
-    for year in years:
-        for known, other, name in by_year.get(year, ()):
-            if known.study_id == study.study_id or (family and name and fuzz.ratio(family, name) < 80):
-                continue
-            if _have_two_ids(study, known):
-                continue
-            if _numbers(title) != _numbers(other):
-                continue  # part 1 and part 2, 6 weeks and 12 weeks
-            score = fuzz.token_sort_ratio(title, other, score_cutoff=ALIKE)
-            if score:
-                yield Duplicate(study.study_id, known.study_id, Sameness.ALIKE, round(score, 1))
-
-
 def _family(author: str) -> str:
     return plain_words(re.sub(r"\s[A-Z]{1,4}$", "", author))
 
 
+def _sorted_words(title: str) -> str:
+    return " ".join(sorted(plain_words(title).split()))
+
+
 def _numbers(title: str) -> list[str]:
-    return sorted(re.findall(r"\d+|\b(?:ii|iii|iv)\b", title))
+    return sorted(re.findall(r"\d+|\b(?:ii|iii|iv)\b", plain_words(title)))
 
 
 # --- Side by side -----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from corpus_app.sources.bibliography import Intake, Item, encoding_note
-from corpus_app.sources.citing import spreadsheet
+from corpus_app.sources.citing import spreadsheet_pieces
 from corpus_app.sources.drafts import Known, Problem, SheetRow, StudyDraft, Weight
 from corpus_app.sources.files import Refused
 from corpus_app.sources.intake import Source, encoding_of, is_ascii
@@ -36,8 +36,13 @@ LONGEST_CELL = 32_767  # characters: what a cell of a spreadsheet holds
 
 def to_sheet(rows: Iterable[tuple[int, StudyDraft]]) -> bytes:
     """Return a CSV of studies to be mended, from each study's version and draft."""
+    return b"".join(sheet_pieces(rows))
+
+
+def sheet_pieces(rows: Iterable[tuple[int, StudyDraft]]) -> Iterator[bytes]:
+    """Yield a CSV of studies to be mended, piece by piece."""
     cells = (cells_of(draft) | {"version": str(version)} for version, draft in rows)
-    return spreadsheet(COLUMNS, ([row[column] for column in COLUMNS] for row in cells))
+    return spreadsheet_pieces(COLUMNS, ([row[column] for column in COLUMNS] for row in cells))
 
 
 def cells_of(draft: StudyDraft) -> dict[str, str]:

@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
 from corpus_app import indexing
-from corpus_app.curation import jobs
-from corpus_app.models import ImportJob, Study
+from corpus_app.curation import bulk, jobs
+from corpus_app.models import BulkEdit, ImportJob, Study
 from corpus_app.roles import CURATORS, REVIEWERS
 from tests.browser.accessible import assert_accessible
 from tests.browser.conftest import Watch
@@ -38,6 +38,7 @@ def people(site: Site, settings: Any) -> Iterator[None]:
     yield
     Study.objects.filter(doi__startswith="10.1000/rowing").delete()
     ImportJob.objects.all().delete()
+    BulkEdit.objects.all().delete()
     User.objects.filter(pk__in=[person.pk for person in people]).delete()
 
 
@@ -62,6 +63,8 @@ def work() -> None:
     """What the worker does when it is woken."""
     while job := jobs.find_work():
         jobs.run_job(job)
+    while edit := bulk.find_work():
+        bulk.run_job(edit)
     indexing.index_stale()
 
 
@@ -202,3 +205,62 @@ def test_drafts_are_handed_over_by_keys_alone(site: Site, people: None, page: Pa
         press(page, "n", goes_on=True)
     expect(page.get_by_text("No study comes after")).to_be_visible()
     assert Study.objects.filter(pk__in=[study.pk for study in studies], status="in_review").count() == len(studies)
+
+
+def go(page: Page, button: str, *, goes_on: str) -> None:
+    """Press a button, let the worker do what it asked for, and wait for the words of the page that follows."""
+    page.get_by_role("button", name=button).click()
+    page.wait_for_load_state()
+    work()
+    expect(page.get_by_text(goes_on).first).to_be_visible()
+
+
+def choose_all(page: Page, site: Site, action: str) -> None:
+    page.goto(f"{site.url}/admin/corpus_app/study/?q=rowers")
+    page.locator("#action-toggle").check()
+    page.locator("select[name=action]").select_option(label=action)
+    page.get_by_role("button", name="Go", exact=True).click()
+
+
+def test_many_at_once(site: Site, people: None, page: Page, watch: Watch, shoot: Shoot) -> None:
+    title = "Foam rolling and the sleep of rowers: a trial of six weeks"
+    records = [
+        f"TY  - JOUR\nTI  - {words}\nPY  - 2021\nAU  - Oar, A. B.\n{more}AB  - Rowers slept longer.\nER  - \n"
+        for words, more in ((title, "DO  - 10.1000/rowing.7\n"), (f"{title}s", ""), (f"{title} more", ""))
+    ]
+    log_in(page, site, "ada")
+
+    # Two records of a file are alike; the search leads to one of them, which is another study.
+    page.goto(f"{site.url}/admin/corpus_app/importjob/add/")
+    file = {"name": "rowing.ris", "mimeType": "text/plain", "buffer": "\n".join(records).encode()}
+    page.get_by_label("A file").set_input_files(file)
+    page.get_by_role("button", name="Read it").click()
+    work()
+    expect(page.get_by_text("It may be the same as rowing.ris, line 1").first).to_be_visible()
+    page.locator("#id_q").fill("six weekss")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_text("Found: 1.")).to_be_visible()
+    shoot(page, "searched")
+    page.get_by_role("button", name="Not the same").click()
+    expect(page.locator("#id_q")).to_have_value("six weekss")
+    page.get_by_label("Collection").select_option(index=1)
+    go(page, "Bring them in", goes_on="Created: 2")
+
+    # All are labelled together, which is undone after a confirmation.
+    choose_all(page, site, "Edit together")
+    page.locator("#id_labels_way").select_option("add")
+    page.locator("#id_labels").fill("sleep")
+    page.get_by_role("button", name="Preview").click()
+    go(page, "Change 2 studies", goes_on="Changed: 2")
+    page.get_by_role("button", name="Undo all of it").click()
+    expect(page.get_by_text("2 would change")).to_be_visible()
+    go(page, "Change 2 studies", goes_on="Changed: 2")
+    rowing = Study.objects.filter(title__startswith=title)
+    assert list(rowing.values_list("labels", flat=True)) == [[], []]
+
+    # They are handed over together.
+    choose_all(page, site, "Hand over for review")
+    page.get_by_role("button", name="Hand over").click()
+    page.locator(".messagelist .success").wait_for()
+    assert set(rowing.values_list("status", flat=True)) == {"in_review"}
+    rowing.delete()

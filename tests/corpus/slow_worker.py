@@ -1,8 +1,11 @@
-"""The site's Celery application with an encoder that takes its time, so that a test can kill it in the middle."""
+"""The site's Celery application, slow and in small steps, so that a test can kill it in the middle."""
 
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Any
+
+from celery.signals import worker_process_init
 
 from corpus_app import embedding
 from corpus_app.embedding import Matrix
@@ -18,3 +21,10 @@ class SlowEncoder(WordHashEncoder):
 
 for_good = ExitStack()  # kept by the module: forgotten, it would put the model back
 for_good.enter_context(embedding.use(SlowEncoder()))
+
+
+@worker_process_init.connect
+def take_small_steps(**details: Any) -> None:
+    from corpus_app.curation import jobs  # once Django is set up
+
+    jobs.IMPORTED_AT_ONCE = 4

@@ -118,7 +118,11 @@ def test_choosing_all_none_and_page_by_page(client: Client, curator: User, djang
     with django_assert_max_num_queries(18):
         assert "Page 1 of 3" in text_of(client.get(address))
 
-    client.post(address, {"verb": "none"})
+    searched = f"{address}?effect=new&q=study+57"
+    page = text_of(client.get(searched))
+    assert ("Found: 1." in page, "Study 57" in page, "Study 56" in page) == (True, True, False)
+    response = client.post(searched, {"verb": "none"})
+    assert str(response.headers["Location"]).endswith("?effect=new&q=study+57")
     assert not ImportItem.objects.filter(chosen=True).exists()
     page = list(ImportItem.objects.values_list("pk", flat=True)[:25])
     client.post(address, {"verb": "save", "among": page, "items": page[:3], "p": "1"})
@@ -194,6 +198,16 @@ def test_what_was_told_apart_is_a_new_study(client: Client, curator: User) -> No
         assert (item.effect, item.chosen) == ("new", True)
 
 
+def test_two_alike_in_a_file_are_told_before_they_come_in(client: Client, curator: User) -> None:
+    first = RIS.split("\n\n")[0].replace("DO  - 10.1000/squats.1\n", "")
+    others = first.replace("randomized", "randomised"), first.replace("2021", "2020")
+    address = bring(client, file=upload("\n\n".join([first, *others])))
+    work()
+    assert "It may be the same as refs.ris, line 1: “Ten weekly" in text_of(client.get(address))
+    found = ImportItem.objects.order_by("position").values_list("effect", "chosen")
+    assert list(found) == [("new", True), ("alike", False), ("new", True)]
+
+
 def test_what_is_new_is_shown_with_its_first_words(client: Client, curator: User) -> None:
     parts = (
         f"{heading}\nThickness <b> rose in group {heading}."
@@ -251,7 +265,7 @@ def test_a_selection_goes_out_and_comes_back(client: Client, curator: User) -> N
     for form in ("csv", "ris", "bibtex", "csl"):
         response = client.post(at("study_export"), {"form": form, "ids": str(chosen.pk)})
         assert response.headers["Content-Disposition"].startswith("attachment")
-        out = sources.Source("out", response.content)
+        out = sources.Source("out", response.getvalue())
         found = sources.read_file(out, sources.Intake(collection="training")).studies
         assert [draft.doi for draft in found] == [chosen.doi]
     for posted in ({}, {"form": "exe"}, {"form": "ris", "ids": "x,,9"}):
@@ -276,7 +290,7 @@ def test_everything_goes_out_with_its_records(client: Client, curator: User, tmp
     plain = client.post(at("study_export"), {"form": "folder", "all": "1"})
     call_command("export_corpus", tmp_path / "out", everything=True, golden=True, stdout=io.StringIO())
 
-    with zipfile.ZipFile(tmp_path / "all.zip") as archive, zipfile.ZipFile(io.BytesIO(plain.content)) as folder:
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive, zipfile.ZipFile(io.BytesIO(plain.getvalue())) as folder:
         packed = {name: archive.read(name) for name in archive.namelist()}
         assert {name: folder.read(name) for name in folder.namelist()}.items() <= packed.items()
     out = tmp_path / "out"
@@ -303,18 +317,18 @@ def test_our_folder_goes_out_whole_and_comes_back(client: Client, curator: User,
     concept = make_concept()
     chosen, _ = make_study(study_id="E1", concepts=(concept,)), make_study(study_id="E2")
 
-    one = client.post(at("study_export"), {"form": "folder", "ids": str(chosen.pk)})
-    everything = client.post(at("study_export"), {"form": "folder", "all": "1"})
+    one = client.post(at("study_export"), {"form": "folder", "ids": str(chosen.pk)}).getvalue()
+    everything = client.post(at("study_export"), {"form": "folder", "all": "1"}).getvalue()
 
-    with zipfile.ZipFile(io.BytesIO(everything.content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(everything)) as archive:
         assert {"studies/E1.json", "studies/E2.json", "studies_master.csv", "concepts.json"} == set(archive.namelist())
-    with zipfile.ZipFile(io.BytesIO(one.content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(one)) as archive:
         assert json.loads(archive.read("studies/E1.json"))["study_id"] == "E1"
         archive.extractall(tmp_path)
     corpus = sources.read(tmp_path)
     assert (corpus.problems, [draft.study_id for draft in corpus.studies]) == ((), ["E1"])
 
-    address = bring(client, file=upload(one.content, "corpus.zip"))
+    address = bring(client, file=upload(one, "corpus.zip"))
     work()
     page = text_of(client.get(address))
     assert "All of it is here already, word for word." in page

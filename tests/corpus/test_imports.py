@@ -128,6 +128,7 @@ def test_records_of_one_study_in_a_file_are_joined(by: User) -> None:
     (key, *_), *joining = items(job, "study_key", "line", "effect", "chosen")
     assert joining == [(key, 21, "joins", True), (key, 31, "joins", True)]
     assert [bool(taken) for (taken,) in items(job, "taken")] == [False, False, True]
+    assert items(job, "n_passages") == [(1,), (0,), (1,)]
     carry_out(job, by=by)
     study = Study.objects.get()
     assert (study.study_id, study.doi) == (key, "10.1000/squats.1")
@@ -439,6 +440,7 @@ def test_an_import_is_parsed_once_and_again_only_by_another_process(by: User, mo
 @pytest.mark.parametrize("step", ["waiting", "reading", "running"])
 def test_a_cancelled_import_keeps_what_came_in(by: User, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     monkeypatch.setattr(jobs, "BATCH", 4)
+    monkeypatch.setattr(jobs, "IMPORTED_AT_ONCE", 10)
     job = jobs.create_job(beir(12), file_name="corpus.jsonl", by=by)
     if step == "running":
         in_turns(job)

@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation
-from corpus_app.curation import gate, merging
+from corpus_app.curation import bulk, gate, merging
 from corpus_app.models import CorpusEvent, Passage, QualityWaiver, Study
 from tests.builders import make_concept, make_finding, make_study
 from tests.corpus.test_admin import address, errors, form_of
@@ -148,9 +148,23 @@ def test_sure_pairs_are_accepted_at_once_and_others_told_apart(client: Client, t
     assert "first author: 4." in page
     assert 'aria-label="Merge C1 into B1"' in page
 
-    told = text_of(client.post(address, {"verb": "accept"}, follow=True))
-    assert "Pairs merged: 2." in told
-    assert "Left as they are, A2 and A1: Give the reason" in told
+    accepted = client.post(address, {"verb": "accept"})
+    edit = accepted.headers["Location"]
+    told = text_of(client.get(edit))
+    assert "2 would change" in told
+    assert "1 left as they are: readers see one of the two: give a reason" in told
+    before = list(Study.objects.order_by("pk").values("doi", "status", "labels"))
+    for again in (True, False):
+        client.post(edit, {"verb": "confirm"})
+        carry_out_bulk_edits()
+        assert Study.objects.get(study_id="B2").status_reason == "Merged into B1."
+        if again:  # all of it is undone, and done once more
+            undo = client.post(edit, {"verb": "undo"}).headers["Location"]
+            client.post(undo, {"verb": "confirm"})
+            carry_out_bulk_edits()
+            assert list(Study.objects.order_by("pk").values("doi", "status", "labels")) == before
+            assert Study.objects.get(study_id="B1").passages.count() == 1
+            edit = client.post(address, {"verb": "accept"}).headers["Location"]
     kept = Study.objects.get(study_id="B1")
     assert kept.labels == ["B1", "B2", "B3"]
     assert list(kept.passages.order_by("position").values_list("text", flat=True)) == ["Words.", "Other words here."]
@@ -161,9 +175,16 @@ def test_sure_pairs_are_accepted_at_once_and_others_told_apart(client: Client, t
     assert "Merge C1 into B1" not in page
     client.post(address, {"verb": "together:B1 C1"})
     client.post(address, {"verb": "merge:B1 C1"})
-    client.post(address, {"verb": "accept", "reason": "The same trial."})
+    edit = client.post(address, {"verb": "accept", "reason": "The same trial."}).headers["Location"]
+    client.post(edit, {"verb": "confirm"})
+    carry_out_bulk_edits()
     assert "No two studies look alike." in text_of(client.get(address))
     assert Study.objects.get(study_id="A2").status_reason == "Merged into A1. The same trial."
+
+
+def carry_out_bulk_edits() -> None:
+    while edit := bulk.find_work():
+        bulk.run_job(edit)
 
 
 SOUND = "A sound text about squats."

@@ -140,7 +140,7 @@ def test_the_file_goes_out_and_comes_back_as_changes(client: Client, by: User) -
     same, changed, late, gone = [make_study(status="draft", labels=["old"], pmid=str(n)) for n in range(101, 105)]
     shown = make_study()
     keys = ",".join(str(study.pk) for study in (same, changed, late, gone, shown))
-    content = client.post(reverse("admin:corpus_app_study_export"), {"form": "sheet", "ids": keys}).content
+    content = client.post(reverse("admin:corpus_app_study_export"), {"form": "sheet", "ids": keys}).getvalue()
     assert set(read(content, by=by).items.values_list("effect", flat=True)) == {"same"}
 
     curation.revise_study(late.study_id, by=by, journal="Another")

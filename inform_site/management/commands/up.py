@@ -12,7 +12,6 @@ import sys
 import time
 from typing import Any
 
-from celery import current_app
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -149,8 +148,6 @@ def serve(port: int) -> int:
             folder=settings.BASE_DIR,
             max_restarts=WORKER_RESTARTS,
         )
-        # Work that a killed worker left would otherwise wait for the first sweep.
-        current_app.send_task("corpus_app.tasks.index_stale_passages")
         return supervisor.run(Arrival(supervisor, port).look)
 
 
