@@ -97,6 +97,7 @@ def import_corpus(
     `publish` publishes the studies whose files say published.
     """
     run = _Import(by=by, by_name=by_name or "import_corpus", problems=list(corpus.problems), broken=corpus.broken)
+    run.notes += map(str, corpus.notes)
     if dry_run:
         with transaction.atomic():
             run.import_all(corpus, publish=publish, on_progress=on_progress)
