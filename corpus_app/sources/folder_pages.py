@@ -10,8 +10,8 @@ from pathlib import Path
 from corpus_app.records import Status
 from corpus_app.sources.bibliography import Intake
 from corpus_app.sources.drafts import Problem, StudyDraft, Vocabulary, Weight
-from corpus_app.sources.formats import EPUB, HTML, MARKDOWN, PDF, detect, stream
 from corpus_app.sources.files import Refused
+from corpus_app.sources.formats import EPUB, HTML, MARKDOWN, PDF, detect, stream
 from corpus_app.sources.intake import Source
 from corpus_app.sources.layout import STUDIES
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from corpus_app import quality
 from corpus_app.records import PassageKind, Section
 from corpus_app.sources.bibliography import Intake, Item, Record, items_of
 from corpus_app.sources.drafts import Problem, Weight
@@ -18,6 +17,7 @@ from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
 
 _BROKEN = re.compile(r"(?P<left>[^\W\d_]+)-\n(?P<right>[^\W\d_]+)")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LONGEST_TITLE = 20  # words
 
 
@@ -58,11 +58,11 @@ def whole_text(found: PdfText) -> tuple[str, list[int]]:
 
     A sentence that goes on over the page stays in one paragraph.
     """
-    lexicon = quality.standard()
+    known = frozenset(_WORD.findall("\n".join(found.pages).casefold()))
     text = ""
     starts: list[int] = []
     for page in found.pages:
-        paragraphs = [" ".join(_BROKEN.sub(partial(_mended, lexicon), part).split("\n")) for part in page.split("\n\n")]
+        paragraphs = [" ".join(_BROKEN.sub(partial(_mended, known), part).split("\n")) for part in page.split("\n\n")]
         words = "\n\n".join(" ".join(part.split()) if not part.startswith("#") else part for part in paragraphs).strip()
         goes_on = text and words and text[-1] not in ".?!:”)]" and not words[0].isupper() and words[0] != "#"
         text += "" if not text or not words else " " if goes_on else "\n\n"
@@ -71,12 +71,14 @@ def whole_text(found: PdfText) -> tuple[str, list[int]]:
     return text, starts
 
 
-def _mended(lexicon: quality.Lexicon, match: re.Match[str]) -> str:
-    """Return a word that was broken at the end of a line: in one where that is a word, else with its hyphen."""
-    whole = match["left"] + match["right"]
-    return (
-        whole if match["right"][0].islower() and lexicon.knows(whole.lower()) else f"{match['left']}-{match['right']}"
-    )
+def _mended(known: frozenset[str], match: re.Match[str]) -> str:
+    """Return a word that was broken at the end of a line, with its hyphen where the file writes it so elsewhere.
+
+    `known` are the words of the file. Two words of it that make no third one are a compound.
+    """
+    left, right = match["left"].casefold(), match["right"].casefold()
+    is_compound = f"{left}-{right}" in known or (f"{left}{right}" not in known and {left, right} <= known)
+    return f"{match['left']}{'-' if is_compound or match['right'][0].isupper() else ''}{match['right']}"
 
 
 def _title(found: PdfText, text: str) -> str:

@@ -15,8 +15,10 @@ from corpus_app.sources.intake import Source, encoding_of, text_of
 from corpus_app.sources.jats_text import Article
 from corpus_app.sources.page_text import MAX_CHARACTERS, article_text, body_of, parse_html, plain_text, remove_furniture
 
-_HTML = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|main|title|meta|h1)\b",
-                   re.IGNORECASE | re.DOTALL)  # fmt: skip
+_HTML = re.compile(
+    r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|main|title|meta|h1)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _MARKDOWN = re.compile(r"^(?:#{1,6} \S.*|\S.*\n(?:={3,}|-{3,}) *)$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
 _ENTRY = re.compile(r"^([A-Za-z_-]{1,30}): *(.+)$", re.MULTILINE)

@@ -13,7 +13,7 @@ from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, LegFailed, Limit, Progress, Reranker, Unwatched, Writer
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question import about_corpus, safety
-from qa_app.pipeline.question.follow_up import names_nothing
+from qa_app.pipeline.question.follow_up import asks_of_years, names_nothing
 from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.safety_model import SafetyClassifier
 from qa_app.pipeline.records import Candidate, Declined, Ending, InsufficientEvidence, Question, Scope
@@ -123,6 +123,8 @@ class Engine:
             return ending.names_nothing
         if retrieved.is_answerable or (query.sources.studies and retrieved.ranked):
             return None
+        if asks_of_years(query) and retrieved.ranked:
+            return None  # each quoted sentence states the year, or the question is refused for want of one
         is_named = bool(query.concepts or query.unstudied)
         is_near = is_named or retrieved.signals["best_passage_cosine"] >= self.policy.in_scope_from
         return ending.insufficient if is_near else ending.out_of_scope
