@@ -62,7 +62,7 @@ def whole_text(found: PdfText) -> tuple[str, list[int]]:
     text = ""
     starts: list[int] = []
     for page in found.pages:
-        paragraphs = [" ".join(_BROKEN.sub(partial(_mended, known), part).split("\n")) for part in page.split("\n\n")]
+        paragraphs = [" ".join(_BROKEN.sub(partial(_rejoin, known), part).split("\n")) for part in page.split("\n\n")]
         words = "\n\n".join(" ".join(part.split()) if not part.startswith("#") else part for part in paragraphs).strip()
         goes_on = text and words and text[-1] not in ".?!:”)]" and not words[0].isupper() and words[0] != "#"
         text += "" if not text or not words else " " if goes_on else "\n\n"
@@ -71,7 +71,7 @@ def whole_text(found: PdfText) -> tuple[str, list[int]]:
     return text, starts
 
 
-def _mended(known: frozenset[str], match: re.Match[str]) -> str:
+def _rejoin(known: frozenset[str], match: re.Match[str]) -> str:
     """Return a word that was broken at the end of a line, with its hyphen where the file writes it so elsewhere.
 
     `known` are the words of the file. Two words of it that make no third one are a compound.
