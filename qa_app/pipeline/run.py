@@ -18,6 +18,7 @@ from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.safety_model import SafetyClassifier
 from qa_app.pipeline.records import Candidate, Declined, Ending, InsufficientEvidence, Question, Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, retrieve_scoped
+from qa_app.pipeline.text import stem_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +126,23 @@ class Engine:
             return None
         if asks_of_years(query) and retrieved.ranked:
             return None  # each quoted sentence states the year, or the question is refused for want of one
+        if _names_title(query, retrieved, ending.facts):
+            return None
         is_named = bool(query.concepts or query.unstudied)
         is_near = is_named or retrieved.signals["best_passage_cosine"] >= self.policy.in_scope_from
         return ending.insufficient if is_near else ending.out_of_scope
+
+
+def _names_title(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
+    """Return whether the title of the leading study has every word of the subject: "tell me about the old mill".
+
+    Where curators wrote which questions a study answers, these say more than its title.
+    """
+    if not query.terms or not retrieved.ranked:
+        return False
+    study_id, _ = retrieved.ranked[0]
+    is_curated = retrieved.by_id[study_id].is_curated
+    return not is_curated and stem_set(facts.studies[study_id].title).issuperset(query.terms)
 
 
 def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
