@@ -58,7 +58,7 @@ def whole_text(found: PdfText) -> tuple[str, list[int]]:
 
     A sentence that goes on over the page stays in one paragraph.
     """
-    known = frozenset(_WORD.findall("\n".join(found.pages).casefold()))
+    known = frozenset(_WORD.findall(_BROKEN.sub(" ", "\n".join(found.pages)).casefold()))
     text = ""
     starts: list[int] = []
     for page in found.pages:
