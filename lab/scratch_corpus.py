@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 import psycopg
 from django.contrib.contenttypes.models import ContentType
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.utils import timezone
 from psycopg import sql
@@ -168,19 +168,26 @@ def fill(benchmark: Benchmark, *, cache: Path, with_sentences: bool, report: Rep
 
 
 @contextmanager
-def library(folder: Path, encoder: str, *, cache: Path, report: Report) -> Iterator[None]:
+def library(folder: Path, encoder: str, *, cache: Path, report: Report) -> Iterator[str]:
     """Import, publish and index a corpus folder in a temporary database with this encoder, which stays in use.
 
-    The published studies depend on the files alone, never on the live rows. Raises EncoderUnavailable.
+    The published studies depend on the files alone, never on the live rows. Yields what the import says of faults,
+    empty where there are none. Raises EncoderUnavailable, and CommandError where nothing could be published.
     """
     with (
         throwaway_database(),
         _cached(cache, LIBRARY, encoder) as keeping,
         embedding.use(keeping),
     ):
-        call_command("import_corpus", folder, publish=True, stdout=io.StringIO(), stderr=io.StringIO())
+        faults = ""
+        try:
+            call_command("import_corpus", folder, publish=True, stdout=io.StringIO(), stderr=io.StringIO())
+        except CommandError as error:
+            if not Study.objects.published().exists():
+                raise
+            faults = str(error)
         indexing.index_all(on_progress=lambda progress: report(encoder, progress.done, progress.total))
-        yield
+        yield faults
 
 
 def _write(documents: Sequence[Document], report: Report) -> list[Passage]:

@@ -17,6 +17,8 @@ _FUNCTION = frozenset(
     "be been or which who had have has an it its all but into "
     "both each no we our they there when while also more most".split()
 )
+_APART = frozenset({("per", "cent"), ("per", "mille")})
+"""Pairs that are also written as one word."""
 _PREFIXES = frozenset("non post pre co sub multi inter intra anti self semi over under re un".split())
 _HANGING = frozenset("and or to nor but versus vs through as than with compared relative rather und bis".split())
 
@@ -60,6 +62,7 @@ def _is_one_word(left: str, right: str, lexicon: Lexicon) -> bool:
     joined = left + right
     if (
         len(joined) < 5
+        or (left.lower(), right) in _APART
         or left in {"a", "A", "I"}
         or right == "a"
         or not (right.islower() and (left.islower() or left.istitle()))

@@ -328,6 +328,9 @@ def corpus_report(results: Sequence[ReaderResult]) -> dict[str, Any]:
     near = [r for r in results if r.question.expect is Expect.REFUSE]
     far = [r for r in results if r.question.expect is Expect.OUT_OF_SCOPE]
     answered = [r.confidence or 0.0 for r in near if r.is_answer]
+    given = [r for r in (*answerable, *near, *far) if r.is_answer]
+    right = [r in answerable and r.has_right_lead for r in given]
+    is_mixed = any(right) and not all(right)
     return {
         "questions": len(results),
         "figures": {
@@ -339,6 +342,9 @@ def corpus_report(results: Sequence[ReaderResult]) -> dict[str, Any]:
             "near_confidence": _row(median(answered) if answered else 0, len(answered)),
             "far_refused": _share(r.is_declined for r in far),
             "false_guard": _share(r.is_guarded for r in (*answerable, *near, *far)),
+            "confidence_auroc": _row(auroc([r.confidence or 0.0 for r in given], right), len(given))
+            if is_mixed
+            else _row(0.0, 0),
         },
         "outcomes": _outcomes(results),
         "not_accepted": sum(r.outcome is None for r in results),

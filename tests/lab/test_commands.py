@@ -140,7 +140,10 @@ def test_a_folder_has_its_own_database(folder: Path, encoder: WordHashEncoder, t
     assert (connection.settings_dict["NAME"], Study.objects.count()) == (live, 0)
 
     (folder / "studies" / "broken.json").write_text("{", encoding="utf-8")
-    with pytest.raises(CommandError, match=r"Problems: 1.*import_corpus .*other --dry-run` lists the faults"):
+    assert "Problems: 1. What is sound was imported" in run("corpus", str(folder))
+    for path in (folder / "studies").glob("*.json"):
+        path.write_text("{", encoding="utf-8")
+    with pytest.raises(CommandError, match=r"Problems: .*check_folder .*other` lists the faults"):
         run("corpus", str(folder))
 
 

@@ -61,8 +61,8 @@ class Command(BaseCommand):
             help="questions, one JSON object a line, and study files (default: the project's)",
         )
         lexica.add_argument("--library", type=Path, default=settings.BASE_DIR / "corpus", help="the corpus folder")
-        corpus = kinds.add_parser("corpus", help="a corpus folder and its questions, in a throw-away database")
-        corpus.add_argument("folder", type=Path, help="folder of studies/, concepts.json and questions.jsonl")
+        corpus = kinds.add_parser("corpus", help="corpus folders and their questions, in throw-away databases")
+        corpus.add_argument("folders", type=Path, nargs="+", help="folders of studies/ and questions.jsonl")
         corpus.add_argument(
             "--set", action="append", default=[], metavar="NAME=VALUE", dest="changes", help="another figure in it"
         )
@@ -76,7 +76,7 @@ class Command(BaseCommand):
         elif what == "blind":
             self.blind(options["file"], options["out"], n=options["n"], seed=options["seed"])
         elif what == "corpus":
-            self.corpus(**{k: options[k] for k in ("folder", "out", "preset", "changes")})
+            self.corpus(**{k: options[k] for k in ("folders", "out", "preset", "changes")})
         elif what == "lexica":
             self.lexica(options["files"], options["library"])
         elif what == "verification":
@@ -117,15 +117,16 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.stdout.write(f"{out}: {len(key)} questions; the key is {out.with_suffix('.key.json')}.")
 
-    def corpus(self, *, folder: Path, out: Path | None, preset: str | None, changes: list[str]) -> None:
+    def corpus(self, *, folders: list[Path], out: Path | None, preset: str | None, changes: list[str]) -> None:
+        report: dict[str, Any] = {}
         try:
-            report = foreign_corpus.evaluate_corpus(
-                folder, preset=preset, changes=changes, cache=settings.DATA_DIR / "cache", report=self.progress
-            )
+            for report in foreign_corpus.evaluate_corpora(
+                folders, preset=preset, changes=changes, cache=settings.DATA_DIR / "cache", report=self.progress
+            ):
+                self.stdout.write(foreign_corpus.corpus_text(report))
         except (OSError, ValueError) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(foreign_corpus.corpus_text(report))
-        write(report, out)
+        write(report, out)  # of the last one, which is of all of them
 
     # --- Word lists ---------------------------------------------------------------------------------------------------
 
