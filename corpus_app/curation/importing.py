@@ -23,7 +23,7 @@ from corpus_app.curation.entries import save_certainty, save_concept
 from corpus_app.curation.exporting import current_vocabulary
 from corpus_app.curation.lexica import set_lexica
 from corpus_app.curation.studies import find_obstacle, find_quality_obstacle, merge_labels, publish
-from corpus_app.facets import find_fault
+from corpus_app.facets import facets_to_json, find_fault
 from corpus_app.models import (
     Collection,
     Concept,
@@ -97,6 +97,7 @@ def import_corpus(
     `publish` publishes the studies whose files say published.
     """
     run = _Import(by=by, by_name=by_name or "import_corpus", problems=list(corpus.problems), broken=corpus.broken)
+    run.notes += map(str, corpus.notes)
     if dry_run:
         with transaction.atomic():
             run.import_all(corpus, publish=publish, on_progress=on_progress)

@@ -38,7 +38,7 @@ class BringInForm(forms.Form):
     file = forms.FileField(
         label="A file",
         required=False,
-        help_text=f"{FORMAT_NAMES}. Of a PDF the text is put into the form below, for you to mend.",
+        help_text=f"{FORMAT_NAMES}.",
     )
     lookup = forms.CharField(
         label="Or DOIs, PMIDs, PMC ids",
@@ -162,11 +162,9 @@ class ImportJobAdmin(DeskAdmin):
         is_sent = request.method == "POST"
         form = BringInForm(request.POST, request.FILES) if is_sent else BringInForm()
         if is_sent and form.is_valid():
-            ordered = self._create_job(request, form)
-            if isinstance(ordered, ImportJob):
-                jobs.wake_worker()
-                return HttpResponseRedirect(reverse("admin:corpus_app_importjob_change", args=[ordered.pk]))
-            form = ordered
+            job = self._create_job(request, form)
+            jobs.wake_worker()
+            return HttpResponseRedirect(reverse("admin:corpus_app_importjob_change", args=[job.pk]))
         context = {
             **self.admin_site.each_context(request),
             "title": "Bring studies in",
@@ -175,8 +173,7 @@ class ImportJobAdmin(DeskAdmin):
         }
         return TemplateResponse(request, "admin/corpus_app/importjob/bring_in.html", context)
 
-    def _create_job(self, request: HttpRequest, form: BringInForm) -> ImportJob | BringInForm:
-        """Create a job; for a PDF return the form filled with its text instead."""
+    def _create_job(self, request: HttpRequest, form: BringInForm) -> ImportJob:
         by, asked = curator(request), form.cleaned_data
         if value := asked["lookup"]:
             return jobs.create_job(value.encode(), file_name="", by=by, way=ImportJob.Way.LOOKUP)
@@ -187,30 +184,7 @@ class ImportJobAdmin(DeskAdmin):
             )
         file = asked["file"]
         content = file.read()
-        if content[:1024].lstrip().startswith(b"%PDF-"):
-            return self._pdf(request, form, Source(file.name, content))
         return jobs.create_job(content, file_name=file.name, by=by)
-
-    def _pdf(self, request: HttpRequest, form: BringInForm, source: Source) -> BringInForm:
-        try:
-            read = sources.text_of_pdf(source)
-        except sources.Refused as refused:
-            form.add_error("file", f"{source.name} {refused}")
-            return form
-        text = read.text
-        if len(text) > LONGEST_TEXT:
-            text = text[:LONGEST_TEXT]
-            messages.warning(request, f"The text is long: its first {LONGEST_TEXT:,} characters stand in the form.")
-        if read.left_out:
-            messages.warning(request, f"The last {read.left_out} pages were not read.")
-        for what, words in (("running heads", read.running_heads), ("marks of its references", read.citation_marks)):
-            if words:
-                named = ", ".join(f"“{word}”" for word in words)
-                messages.info(request, f"Left out of the text as {what}: {named[:300]}.")
-        messages.info(
-            request, "The text of the PDF stands in the form: mend it, leave out what is no study, and send it."
-        )
-        return BringInForm(initial={"text": text, "title": read.title})
 
     # --- Previewing and confirming
 

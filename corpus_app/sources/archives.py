@@ -19,12 +19,14 @@ def is_zip(head: bytes) -> bool:
     return head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
-def members(source: Source) -> Iterator[Source]:
-    """Yield each importable file of a zip. Raises Refused before it unpacks anything unsafe."""
+def members(source: Source, *, is_book: bool = False) -> Iterator[Source]:
+    """Yield each importable file of a zip, or of an EPUB. Raises Refused before it unpacks anything unsafe."""
     with source.open() as stream:
         content = stream.read()
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if not is_book:
+                _refuse_office(archive.namelist())
             yield from _members(source.name, archive)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise Refused(f"is a damaged or locked zip file: {error}.") from None
@@ -32,7 +34,6 @@ def members(source: Source) -> Iterator[Source]:
 
 def _members(name: str, archive: zipfile.ZipFile) -> Iterator[Source]:
     found = archive.infolist()
-    _refuse_office([member.filename for member in found])
     if len(found) > MAX_MEMBERS:
         raise Refused(f"holds {len(found):,} files; at most {MAX_MEMBERS:,} are read.")
     total = 0

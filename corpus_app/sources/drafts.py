@@ -314,6 +314,8 @@ class CorpusDraft:
     """How many studies gave no draft."""
     lexica: Mapping[str, str] | None = None
     """The word lists of its subject, TOML by name; None where it has none, or unsound ones."""
+    notes: tuple[Problem, ...] = ()
+    """What a curator should know of its pages and books; nothing is wrong."""
 
 
 class Unreadable(Exception):

@@ -17,7 +17,9 @@ from corpus_app.sources.drafts import (
     StudyDraft,
     Unreadable,
     Vocabulary,
+    Weight,
 )
+from corpus_app.sources.folder_pages import read_pages
 from corpus_app.sources.layout import CONCEPTS, MASTER, SITE, STUDIES
 from corpus_app.sources.lexicon import declared_site, read_lexica
 from corpus_app.sources.studies import read_study
@@ -54,7 +56,7 @@ def _read_folder(folder: Path, known: Known) -> CorpusDraft:
     if not studies_folder.is_dir():
         drafts = [*master.rows.values()]
         return replace(_assemble(vocabulary, drafts, problems, known, broken=master.broken), lexica=lexica)
-    drafts = []
+    drafts, notes = [], []
     broken_ids: set[str] = set()
     paths = sorted(path for path in studies_folder.glob("*.json") if not path.name.startswith("."))
     for path in paths:
@@ -65,8 +67,17 @@ def _read_folder(folder: Path, known: Known) -> CorpusDraft:
         else:
             drafts.append(draft)
     problems += master_csv.compare(master, drafts, broken_ids)
+    for item in read_pages(studies_folder, vocabulary, site.source_kinds if site else ()):
+        if isinstance(item, StudyDraft):
+            drafts.append(item)
+        elif item.weight is Weight.BROKEN:
+            problems.append(item)
+            broken_ids.add(item.file)
+        else:
+            notes.append(item)
     known = replace(known, studies=known.studies | broken_ids)
-    return replace(_assemble(vocabulary, drafts, problems, known, broken=len(broken_ids)), lexica=lexica)
+    corpus = _assemble(vocabulary, drafts, problems, known, broken=len(broken_ids))
+    return replace(corpus, lexica=lexica, notes=tuple(notes))
 
 
 def _assemble(

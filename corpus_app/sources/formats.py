@@ -7,7 +7,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from corpus_app.sources import archives, beir_folder, bibtex, endnote, jats, pubmed, sheets, tables, tagged
+from corpus_app.sources import (
+    archives,
+    beir_folder,
+    bibtex,
+    endnote,
+    epub,
+    jats,
+    pdf_source,
+    pubmed,
+    sheets,
+    tables,
+    tagged,
+    web_pages,
+)
 from corpus_app.sources.bibliography import Intake
 from corpus_app.sources.bibliography import Item as DraftItem
 from corpus_app.sources.drafts import (
@@ -49,7 +62,11 @@ CSV = Reader("CSV of studies or passages", tables.csv_items)
 SHEET = Reader("CSV exported here to be mended", sheets.items)
 JSON = Reader("JSON of studies or passages", tables.json_items)
 BEIR = Reader("BEIR documents", beir_folder.items)
-READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, SHEET, JSON, BEIR)
+HTML = Reader("web page (HTML)", web_pages.html_items)
+MARKDOWN = Reader("Markdown with headings", web_pages.markdown_items)
+EPUB = Reader("EPUB", epub.items)
+PDF = Reader("PDF", pdf_source.items)
+READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, SHEET, JSON, BEIR, HTML, MARKDOWN, EPUB, PDF)
 FORMAT_NAMES = f"{', '.join(reader.name for reader in READERS)}, or a zip of these"
 """The formats as people who choose a file are told."""
 
@@ -82,25 +99,22 @@ def detect(source: Source) -> Reader:
     if not head.strip():
         raise Refused("is empty.")
     if head[:1024].lstrip().startswith(b"%PDF-"):
-        raise Refused("is a PDF. Its text is an aid for pasting only: open it in the form for pasted text.")
+        return PDF
+    if epub.is_epub(head):
+        return EPUB
     if archives.is_zip(head):
         raise Refused("is a zip file; it is read file by file.")
     if (root := _xml_root(head)) is not None:
         if root in _ROOTS:
             return _ROOTS[root]
+        if web_pages.is_html(_decoded(source, head)):
+            return HTML
         raise Refused(
             f"is XML of a kind that is not known (<{root[:40]}>); known are JATS, PubMed and EndNote. "
             "From a reference manager, export as RIS, BibTeX or CSV.",
             1,
         )
-    encoding = encoding_of(source)
-    text = (
-        head[: len(head) // 4 * 4]
-        .decode(encoding.codec, "replace")
-        .replace("\r\n", "\n")
-        .replace("\r", "\n")
-        .lstrip("\ufeff")
-    )
+    text = _decoded(source, head)
     if tables.is_json(text):
         return BEIR if beir_folder.is_beir(text) else JSON
     for is_format, reader in (
@@ -109,6 +123,7 @@ def detect(source: Source) -> Reader:
         (bibtex.is_bibtex, BIBTEX),
         (sheets.is_sheet, SHEET),
         (tables.is_csv, CSV),
+        (web_pages.is_markdown, MARKDOWN),
     ):
         if is_format(text):
             return reader
@@ -118,15 +133,27 @@ def detect(source: Source) -> Reader:
         raise Refused("is in the tagged format of Web of Science; export it once more as RIS.", 1)
     raise Refused(
         f"is none of the formats that can be read ({', '.join(reader.name for reader in READERS)}). Plain text is "
-        f"pasted into the form.",
+        f"pasted into the form, or given headings as Markdown has them (# Heading).",
         1,
     )
+
+
+def _decoded(source: Source, head: bytes) -> str:
+    """Return the first bytes of a file as text with LF line ends."""
+    text = head[: len(head) // 4 * 4].decode(encoding_of(source).codec, "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")
+
+
+def _is_archive(source: Source) -> bool:
+    """Return whether a file is a zip of files to import, and no book."""
+    head = source.head(64)
+    return archives.is_zip(head) and not epub.is_epub(head)
 
 
 def stream(source: Source, intake: Intake, reader: Reader | None = None) -> Iterator[Item]:
     """Yield drafts and problems in the order of the file; a refused file ends with a problem that says why."""
     try:
-        if reader is None and archives.is_zip(source.head(4)):
+        if reader is None and _is_archive(source):
             yield from _stream_zip(source, intake)
             return
         yield from _until_broken(source, (reader or detect(source)).items(source, intake))
@@ -165,7 +192,7 @@ def _stream_zip(source: Source, intake: Intake) -> Iterator[Item]:
             )
         elif RECORDS in PurePosixPath(member.name).parts[:-1]:
             yield Problem(member.name, None, "", "is a record of another site, which no import takes.", Weight.REPORTED)
-        elif archives.is_zip(member.head(4)):
+        elif _is_archive(member):
             yield Problem(member.name, None, "", "is a zip file inside a zip file; unpack it first.")
         else:
             yield from stream(member, intake)
@@ -253,7 +280,7 @@ class Collector:
 def name_of(source: Source) -> str:
     """Return the name of a file's format; empty when it is refused."""
     try:
-        return "Zip of files" if archives.is_zip(source.head(4)) else detect(source).name
+        return "Zip of files" if _is_archive(source) else detect(source).name
     except Refused:
         return ""
 

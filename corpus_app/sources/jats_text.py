@@ -66,6 +66,8 @@ class Article:
 
     works: Mapping[str, CitedWork] = field(default_factory=dict)
     """The works of its reference list by their ids."""
+    is_paper: bool = True
+    """False for pages and books, whose parts on funding, notes or contacts are text like any other."""
     sections: list[SectionText] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     unplaced: list[str] = field(default_factory=list)
@@ -130,6 +132,13 @@ def article_of(root: Node) -> Article:
     for part in root:
         if part.tag in {"sub-article", "response"}:
             article.left_out[_LEFT_OUT[part.tag]] += 1
+    return article
+
+
+def read_parts(body: Node, *, is_paper: bool = True) -> Article:
+    """Return the text of parts under headings that belong to no article with front and back."""
+    article = Article(is_paper=is_paper)
+    _Body(article).read(body)
     return article
 
 
@@ -200,7 +209,7 @@ class _Body:
 
     def part(self, part: Node, place: _Place) -> None:
         heading = plain(part.find("title") or part).rstrip(":. ") if part.find("title") else ""
-        if is_boilerplate(heading) or part.get("sec-type") in _APART:
+        if (self.article.is_paper and is_boilerplate(heading)) or part.get("sec-type") in _APART:
             self.article.left_out["parts without findings"] += 1
             if part.get("sec-type") == "display-objects" or plain_heading(heading).startswith(("figure", "table")):
                 self.apart.append(part)

@@ -9,12 +9,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
+
+from corpus_app.sources.plain_text import MAX_HEADING_WORDS
 
 LETTER_WIDTH = 0.45  # of the size of the type: the mean of common typefaces
 _EDGE_LINES = 3  # at the top and at the bottom of a page, where running heads stand
 _LINES_OF_A_COLUMN = 4
 _NUMBERED_LINES = 5
+_PARAGRAPH_GAP = 1.5  # of the usual distance of lines
+_HEADING_SIZE = 1.12  # of the type of the text
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 
 
@@ -46,15 +50,38 @@ def read_pages(pages: Sequence[Sequence[tuple[float, float, float, str]]], width
     """Return the text of pages from their pieces (x, y, size, words), in the order of the file."""
     lines = [_without_line_numbers(_lines(pieces)) for pieces in pages]
     heads = _running_heads(lines)
+    size = _type_of_text(lines)
     texts = []
     shown: dict[str, None] = {}
     for page, width in zip(lines, widths, strict=True):
         around = _around(page, heads)
         shown |= dict.fromkeys(line.text for line in around)
         kept = [line for line in page if line not in around]
-        texts.append("\n".join(line.text for line in _in_order(kept, width)))
+        texts.append(_in_paragraphs(_in_order(kept, width), size))
     bare, marks = _without_marks(texts)
     return PageText(tuple(bare), tuple(shown), marks)
+
+
+def _type_of_text(pages: Sequence[Sequence[Line]]) -> float:
+    """Return the size of type, in points, in which most letters of a file are set."""
+    letters: Counter[float] = Counter()
+    for line in chain.from_iterable(pages):
+        letters[round(line.size, 1)] += len(line.text)
+    return max(letters, key=lambda size: letters[size], default=1.0)
+
+
+def _in_paragraphs(lines: Sequence[Line], size: float) -> str:
+    """Return the text of a page: an empty line at a wide gap or another type, and `#` before a heading."""
+    gaps = sorted(gap for before, line in pairwise(lines) if (gap := before.y - line.y) > 0.8 * size)
+    usual = gaps[len(gaps) // 4] if gaps else 0.0
+    text = ""
+    for before, line in zip([None, *lines], lines, strict=False):
+        is_heading = line.size > _HEADING_SIZE * size and len(line.text.split()) <= MAX_HEADING_WORDS
+        if before is not None:
+            is_apart = before.y - line.y > _PARAGRAPH_GAP * usual or abs(before.size - line.size) > 0.1 * size
+            text += "\n\n" if is_apart or is_heading else "\n"
+        text += f"# {line.text}" if is_heading else line.text
+    return text
 
 
 def joined_pages(pages: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from corpus_app.sources.bibliography import drafted
 from corpus_app.sources.drafts import PassageDraft, Problem, Weight
 from corpus_app.sources.headings import is_boilerplate, section_of
 
-_MAX_HEADING_WORDS = 8
+MAX_HEADING_WORDS = 8
 
 
 def passages_of(
@@ -64,7 +64,7 @@ def passages_of(
 def _is_heading(line: str) -> bool:
     """Return whether a short line names a section or boilerplate, or is marked as a heading."""
     bare = re.sub(r"^(?:\d+(?:\.\d+)*|[IVX]+)[.)]?\s+", "", line.lstrip("# ").rstrip(":. "))
-    if not bare or len(bare.split()) > _MAX_HEADING_WORDS or line[-1] in ",;":
+    if not bare or len(bare.split()) > MAX_HEADING_WORDS or line[-1] in ",;":
         return False
     if line.startswith("#"):
         return True

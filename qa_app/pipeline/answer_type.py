@@ -25,11 +25,14 @@ class AnswerType(StrEnum):
     PLACE = "place"
     QUANTITY = "quantity"
     NAME = "name"
+    EVENT = "event"
+    """What a sentence says of a year that the question names."""
 
 
 LEAST_SHARE: Mapping[AnswerType, float] = {
     AnswerType.MONEY: 0.5, AnswerType.COUNT: 0.5, AnswerType.DATE: 0.7, AnswerType.DURATION: 0.6,
     AnswerType.PERSON: 0.7, AnswerType.PLACE: 0.3, AnswerType.QUANTITY: 0.5, AnswerType.NAME: 0.15,
+    AnswerType.EVENT: 0.5,
 }  # fmt: skip
 """Share of what is asked about, by rarity, that a sentence must name beside the answer, 0 to 1."""
 NEAR = 4  # words from a number to the noun that it counts
@@ -80,7 +83,7 @@ def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | No
             is_general = any(span[0] <= start < last for start, _ in found.get("general", ()))
             if not is_general and not content_stems(" ".join((*words[: span[0]], *words[last:]))):
                 return _expected(kind, words[:last], span, found, query, idf)
-    return None
+    return _event(query, idf) if len(query.years) == 1 else None
 
 
 def binding(expected: ExpectedAnswer, sentence: str, title: str) -> float:
@@ -126,6 +129,16 @@ def _expected(
     )
 
 
+def _event(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | None:
+    """Return the expectation of a sentence about the one year that a question names; None for an unknown year."""
+    (year,) = query.years
+    weights = {term: idf.get(term, 0.0) for term in query.terms}
+    if not weights.get(year):
+        return None
+    concepts = tuple(name_stems(concept) for concept in (*query.concepts, *query.unstudied))
+    return ExpectedAnswer(AnswerType.EVENT, year, year, weights, stem_set(query.text), concepts)
+
+
 def _noun(words: Sequence[str], start: int, found: _Found) -> str:
     """Return the noun that the words from here ask for; empty where there is none.
 
@@ -156,7 +169,7 @@ def _with_units(words: Sequence[str]) -> list[str]:
 def _holds(expected: ExpectedAnswer, sentence: str, words: Sequence[str], units: Sequence[str]) -> bool:
     """Tell whether a sentence holds an answer of the type, beside the noun where one is counted."""
     kind = expected.type
-    if kind is AnswerType.NAME or (kind is AnswerType.MONEY and _MONEY_SIGN.search(sentence)):
+    if kind in {AnswerType.NAME, AnswerType.EVENT} or (kind is AnswerType.MONEY and _MONEY_SIGN.search(sentence)):
         return True
     if kind in _NAMED and any(stem(name) not in expected.asked for name in _CAPITAL.findall(sentence)):
         return True

@@ -63,6 +63,7 @@ NOT_SAID = {
     AnswerType.PLACE: "No passage found here says where: “{}”.",
     AnswerType.QUANTITY: "No passage found here gives a figure for “{}”.",
     AnswerType.NAME: "No passage found here says which “{}”.",
+    AnswerType.EVENT: "No passage found here speaks of the year {}.",
 }
 IN_ENGLISH = "The studies kept here are in English; a question in English finds more."
 BY_WORDS_ALONE = (

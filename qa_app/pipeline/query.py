@@ -88,6 +88,8 @@ class Query:
     facets: AskedFacets = field(default_factory=AskedFacets)
     numbers: tuple[str, ...] = ()
     """Digits with a point, each with its unit as written: "1.6 g/kg"."""
+    years: tuple[str, ...] = ()
+    """Calendar years that it asks about: "in 2014"."""
     sources: NamedSources = field(default_factory=NamedSources)
     sections: tuple[Section, ...] = ()
     """Sections that the question aims at."""

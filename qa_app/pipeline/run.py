@@ -13,11 +13,12 @@ from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, LegFailed, Limit, Progress, Reranker, Unwatched, Writer
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question import about_corpus, safety
-from qa_app.pipeline.question.follow_up import names_nothing
+from qa_app.pipeline.question.follow_up import asks_of_years, names_nothing
 from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.safety_model import SafetyClassifier
 from qa_app.pipeline.records import Candidate, Declined, Ending, InsufficientEvidence, Question, Refused, Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, retrieve_scoped
+from qa_app.pipeline.text import stem_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +73,16 @@ class Engine:
             query = ending.query = replace(query, linked=retrieved.linked)
             if names_nothing(query) and question.understood_as is None:
                 return ending.names_nothing(retrieved, corpus)
-            if not retrieved.ranked or not (retrieved.is_scaled or _may_answer(query, retrieved)):
+            is_read = retrieved.is_scaled or asks_of_years(query)  # the sentences themselves decide
+            if not retrieved.ranked or not (is_read or _may_answer(query, retrieved, facts)):
                 return self._refuse(query, retrieved, ending, corpus)
             with clock("rerank" if reranker else "rank"):
                 gathered = evidence.gather(question, query, facts, retrieved, corpus, self.policy, reranker)
             if gathered is None:
                 return ending.insufficient(retrieved, corpus)
             retrieved = self.models.grounded(retrieved, gathered.grounds)
-            is_enough = _may_answer(query, retrieved) if gathered.grounds else gathered.absent is None
+            is_estimated = gathered.grounds and not asks_of_years(query)
+            is_enough = _may_answer(query, retrieved, facts) if is_estimated else gathered.absent is None
             if not is_enough and gathered.absent is not None:
                 return ending.insufficient(retrieved, corpus, gathered.absent)
             if not is_enough:
@@ -129,9 +132,22 @@ class Engine:
         return ending.insufficient(retrieved, corpus) if is_near else ending.out_of_scope(retrieved, corpus)
 
 
-def _may_answer(query: Query, retrieved: Retrieved) -> bool:
+def _may_answer(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
     """Tell whether the corpus is likely to answer; studies that the question names are asked whatever the chance."""
-    return retrieved.is_answerable or bool(query.sources.studies and retrieved.ranked)
+    is_named = bool(query.sources.studies and retrieved.ranked) or _names_title(query, retrieved, facts)
+    return retrieved.is_answerable or is_named
+
+
+def _names_title(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
+    """Return whether the title of the leading study has every word of the subject: "tell me about the old mill".
+
+    Where curators wrote which questions a study answers, these say more than its title.
+    """
+    if not query.terms or not retrieved.ranked:
+        return False
+    study_id, _ = retrieved.ranked[0]
+    is_curated = retrieved.by_id[study_id].is_curated
+    return not is_curated and stem_set(facts.studies[study_id].title).issuperset(query.terms)
 
 
 def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:

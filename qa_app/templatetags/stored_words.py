@@ -71,6 +71,7 @@ NOT_SAID = (
     N_("No passage found here says where: “%(words)s”."),
     N_("No passage found here gives a figure for “%(words)s”."),
     N_("No passage found here says which “%(words)s”."),
+    N_("No passage found here speaks of the year %(words)s."),
 )
 """What a refusal names as missing, by the type of answer expected."""
 LONG_TERM = N_("the long term")

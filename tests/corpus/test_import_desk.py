@@ -229,7 +229,6 @@ def test_unusable_input_is_refused_in_the_form(client: Client, curator: User) ->
         ({"lookup": "10.1000/x", "text": "TY  - JOUR"}, "Give one of the three"),
         ({"lookup": "hello"}, "This is neither a DOI"),
         ({"text": "Results\nThickness rose by ten percent with ten sets a week."}, "Say the title of the study"),
-        ({"file": upload(b"%PDF-1.7 nothing", "a.pdf")}, 'class="errorlist'),
     ):
         assert reason in text_of(client.post(at("importjob_add"), data)), reason
     assert not ImportJob.objects.exists()
@@ -237,15 +236,21 @@ def test_unusable_input_is_refused_in_the_form(client: Client, curator: User) ->
         assert client.get(at(name, 99)).status_code == 404
 
 
-def test_a_pdf_is_an_aid_for_pasting(client: Client, curator: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = sources.PdfText(("Results\nThickness rose.", "More."), "Sets", 2)
-    monkeypatch.setattr(sources, "text_of_pdf", lambda source: read)
+@pytest.mark.parametrize(("name", "content", "format_name", "words"), [
+    ("hours.html", b"<!doctype html><nav><a href=/>Home</a></nav><main><h1>Hours</h1><p>We open at nine o'clock.</p></main>", "web page (HTML)", "navigation (1)"),
+    ("hours.md", b"# Hours\n\nWe open at nine o'clock.", "Markdown with headings", "We open at nine"),
+    ("hours.pdf", b"%PDF-1.7 nothing", "PDF", "cannot be read as a PDF"),
+])  # fmt: skip
+def test_a_page_is_previewed_like_the_other_formats(
+    client: Client, curator: User, name: str, content: bytes, format_name: str, words: str
+) -> None:
+    address = bring(client, file=upload(content, name))
+    work()
 
-    page = text_of(client.post(at("importjob_add"), {"file": upload(b"%PDF-1.7", "a.pdf")}))
+    page = text_of(client.get(address))
 
-    assert "Thickness rose." in page
-    assert 'value="Sets"' in page
-    assert not ImportJob.objects.exists()
+    assert words in page
+    assert ImportJob.objects.get().format == format_name
 
 
 def test_nonsense_posted_to_an_import_changes_nothing(client: Client, curator: User) -> None:

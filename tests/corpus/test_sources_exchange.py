@@ -163,11 +163,11 @@ def pdf(*pages: str, bomb: int = 0) -> bytes:
     return content + end % (size, table, size, len(content))
 
 
-def test_a_pdf_gives_its_pages_for_pasting_up_to_a_limit() -> None:
-    found = sources.text_of_pdf(Source("a.pdf", pdf("Strength rose by 5 kg.", *["Words."] * 64)))
+def test_a_pdf_gives_its_pages_up_to_a_limit() -> None:
+    found = sources.text_of_pdf(Source("a.pdf", pdf("Strength rose by 5 kg.", *["Words."] * 404)))
 
     assert [page.strip() for page in found.pages[:2]] == ["Strength rose by 5 kg.", "Words."]
-    assert (len(found.pages), found.left_out) == (60, 5)
+    assert (len(found.pages), found.left_out) == (400, 5)
     with pytest.raises(sources.Refused, match="took longer"):
         sources.text_of_pdf(Source("a.pdf", pdf("Words.")), seconds=0.01)
 
@@ -199,6 +199,36 @@ def test_a_pdf_is_read_by_columns_without_its_margins(pages: list[str], text: st
 
     assert text in found.text
     assert left_out is None or [*found.running_heads, *found.citation_marks] == left_out
+
+
+def test_a_pdf_becomes_a_source_with_the_page_of_each_passage() -> None:
+    def line(y: int, words: str, size: int = 10) -> str:
+        return f"BT /F1 {size} Tf 1 0 0 1 72 {y} Tm ({words}) Tj ET"
+
+    first = [
+        line(740, "Rules of the house", 18),
+        line(700, "Opening hours", 14),
+        line(680, "The workshop opens at 9:00 and its mem-"),
+    ]
+    second = [
+        line(740, "The cellar is locked."),
+        line(725, "Keys cost 20 EUR."),
+        line(690, "The hoist carries 300 kg."),
+    ]
+    content = pdf(
+        " ".join([*first, line(668, "bers close it at 21:00 on every day of the")]),
+        " ".join([line(740, "week but Sundays."), line(700, "Keys", 14), line(680, "Keys are with the warden.")]),
+        " ".join(second),
+    )
+
+    read = sources.read_file(Source("rules.pdf", content), sources.Intake())
+
+    study = read.studies[0]
+    assert (read.reader, study.title) == ("PDF", "Rules of the house")
+    assert [(p.heading, p.page, p.text) for p in study.passages] == [
+        ("Opening hours", 1, "The workshop opens at 9:00 and its members close it at 21:00 on every day of the week but Sundays."),
+        ("Keys", 2, "Keys are with the warden.\n\nThe cellar is locked. Keys cost 20 EUR.\n\nThe hoist carries 300 kg."),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "words"), [

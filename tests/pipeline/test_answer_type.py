@@ -7,6 +7,8 @@ import pytest
 from corpus_app.records import Concept
 from qa_app.pipeline.answer_type import AnswerType, ExpectedAnswer, binding, read_expected
 from qa_app.pipeline.query import Query
+from qa_app.pipeline.question.follow_up import asks_of_years
+from qa_app.pipeline.question.numbers import find_years
 from qa_app.pipeline.records import Answered, Mode, Question, Refused
 from qa_app.pipeline.writer import ExtractiveWriter
 from tests.pipeline.fake_corpus import FakeCorpus, eager_engine
@@ -22,7 +24,7 @@ def read(question: str, *concepts: Concept) -> ExpectedAnswer | None:
 
 
 def test_types_catch_their_examples_and_miss_the_others() -> None:
-    assert {name for name, _, _ in examples("answer_types")} == set(AnswerType)
+    assert {name for name, _, _ in examples("answer_types")} == set(AnswerType) - {AnswerType.EVENT}
     for name, caught, missed in examples("answer_types"):
         found, other = read(caught), read(missed)
         assert (found and found.type, other and other.type) == (name, None), name
@@ -66,6 +68,25 @@ def test_a_sentence_holds_an_answer_of_the_type_for_what_is_asked(question: str,
 
     assert expected is not None
     assert bool(binding(expected, sentence, "")) is is_held
+
+
+@pytest.mark.parametrize(("question", "years"), [
+    ("What happened in 1931?", ("1931",)), ("Was ist im Jahr 1931 geschehen?", ("1931",)), ("Is 1500 ok?", ()),
+    ("Does a dose of 1500 mg help?", ()), ("in 1931 or since 1940", ("1931", "1940")), ("by 1931/32", ()),
+])  # fmt: skip
+def test_a_year_is_asked_for_behind_a_word_that_dates(question: str, years: tuple[str, ...]) -> None:
+    assert find_years(question) == years
+
+
+@pytest.mark.parametrize(("year", "is_held"), [("1931", True), ("1932", False)])
+def test_a_question_about_a_year_is_answered_by_a_sentence_that_states_it(year: str, is_held: bool) -> None:
+    query = make_query(f"What happened in {year}?", terms=(year,), years=(year,))
+
+    expected = read_expected(query, {year: 1.0})
+
+    assert expected is not None
+    assert asks_of_years(query)
+    assert bool(binding(expected, HALL, "")) is is_held
 
 
 def test_a_concept_may_go_by_any_of_its_names() -> None:

@@ -174,6 +174,7 @@ def test_what_may_be_asked_of_anything_names_nothing() -> None:
         assert names_nothing(read(empty)), empty
     for full in (
         "Should I stop drinking?", "How many times a day should I eat?", "how much protein?", "does earthing work?",
+        "What happened in 2014?",
     ):  # fmt: skip
         assert not names_nothing(read(full)), full
 

@@ -27,6 +27,8 @@ class Command(BaseCommand):
         lines = [*map(str, corpus.problems), *_faults(corpus)]
         for line in lines:
             self.stderr.write(line)
+        for note in corpus.notes:
+            self.stdout.write(str(note))
         passages = sum(len(study.passages) for study in corpus.studies)
         self.stdout.write(
             f"Sound studies: {len(corpus.studies)}, with {passages} passages; broken: {corpus.broken}. "

@@ -154,8 +154,13 @@ def is_fragment(query: Query) -> bool:
 
 def names_nothing(query: Query) -> bool:
     """Tell whether a question names nothing to look up, as "what dose?" does; it may be asked of anything."""
-    is_named = query.intervention or query.condition or query.people or query.sources.is_named
+    is_named = query.intervention or query.condition or query.people or query.sources.is_named or query.years
     return not is_named and all(term.isdigit() or term in GENERIC_STEMS for term in query.terms)
+
+
+def asks_of_years(query: Query) -> bool:
+    """Tell whether a question asks what is said of calendar years and names nothing else: "what happened in 2014?"."""
+    return bool(query.years) and all(term.isdigit() or term in GENERIC_STEMS for term in query.terms)
 
 
 def _topic(asked: NamedText, start: int) -> Span | None:

@@ -12,6 +12,8 @@ _UNIT = "|".join(re.escape(written) for written in sorted(UNIT_OF, key=len, reve
 _FIGURE = r"\d{1,3}(?:,\d{3})+|\d+(?:[.,]\d+)?"
 _NUMBER = re.compile(rf"(?<![\w.,])({_FIGURE})(?:[ -]?((?:{_UNIT})(?:/(?:kg|{_UNIT}))*)(?!\w))?(?!\d)")
 _LABELLED = re.compile(rf"\b(?:{'|'.join(language_table('units')['labels']['words'])}) (\d+)")
+_DATED = "|".join(language_table("units")["dated"]["words"])
+_YEAR = re.compile(rf"\b(?:{_DATED}) ((?:1[0-9]|20)\d\d)(?![\w/]|[.,]\d)(?! ?(?:{_UNIT})\b)")
 _RANGE = re.compile(rf"\s*(?:-|–|to)\s*(?={_FIGURE})")
 AMOUNT = re.compile(rf"(\d+)({_UNIT})")
 
@@ -27,6 +29,11 @@ def find_numbers(text: str, *, excluded: Sequence[Span] = ()) -> tuple[str, ...]
         if not any(start <= match.start() < end for start, end in spans):
             found.append(f"{_digits(match[1])} {unit}".strip())
     return tuple(dict.fromkeys(reversed(found)))
+
+
+def find_years(text: str) -> tuple[str, ...]:
+    """Return the calendar years that a text names, each once, in order: 1000 to 2099, after a word such as "in"."""
+    return tuple(dict.fromkeys(match[1] for match in _YEAR.finditer(folded(text))))
 
 
 def _digits(written: str) -> str:

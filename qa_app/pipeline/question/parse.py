@@ -11,7 +11,7 @@ from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Word, placed_word
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question import wording
 from qa_app.pipeline.question.facets import FacetIndex, spell_signs
-from qa_app.pipeline.question.numbers import find_numbers
+from qa_app.pipeline.question.numbers import find_numbers, find_years
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.spelling import find_corrections
 from qa_app.pipeline.text import EMPTY_WORDS, clean, content_stems, content_words, corrected, stem
@@ -49,18 +49,20 @@ def parse(
     comparators, is_comparison = _find_comparators(placed, mentions)
     slots = _fill_slots(mentions, comparators)
     ask = wording.find_ask(text)
+    subject = wording.without_requests(content_words(text), vocabulary)
     return Query(
         text=text,
         ask=ask,
         focus=wording.find_focus(ask),
         language=language,
         intent=wording.read_intent(ask),
-        keywords=" ".join(content_words(text)),
-        terms=content_stems(rest),
+        keywords=" ".join(subject),
+        terms=content_stems(" ".join(wording.without_requests(content_words(rest), vocabulary))),
         concepts=tuple(concept for concept in named if concept.is_studied),
         unstudied=tuple(concept for concept in named if not concept.is_studied),
         facets=facets.asked(traits),
         numbers=find_numbers(spelt, excluded=[*figures, *((m.start, m.end) for m in mentions)]),
+        years=find_years(spelt),
         sources=sources,
         sections=wording.find_sections(words),
         collection=wording.find_collection(words, [c for c in named if c.is_studied], collections),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, language_table, words_of
@@ -19,6 +19,7 @@ _ASK = language_table("ask")
 _ASK_PHRASES = PhraseIndex.compile([_ASK])
 _ABBREVIATIONS = frozenset(_ASK["abbreviations"]["words"])
 _ASKING = "|".join(word.capitalize() for word in _ASK["lists"]["asking_word"]["phrases"])
+_REQUESTS = frozenset(_ASK["requests"]["words"])
 _OPENING = re.compile(rf"(?<=[^\s:;,.?!] )(?:{_ASKING})\b")
 _SENTENCE_BREAK = re.compile(r"(?<=[.?!…])[\"”')\]]*\s+")
 
@@ -38,6 +39,14 @@ def find_focus(text: str) -> str:
     start = max((match.start() for match in _OPENING.finditer(text)), default=0)
     is_question = len(text[:start].split()) >= SHORTEST_HEADING and content_stems(text[start:])
     return text[start:] if is_question else text
+
+
+def without_requests(words: Sequence[str], vocabulary: Container[str]) -> Sequence[str]:
+    """Return the words that carry a subject: those that only ask ("overview") are left out where no source has them.
+
+    A question of nothing else keeps them.
+    """
+    return [word for word in words if word not in _REQUESTS or word in vocabulary] or words
 
 
 def split_sentences(text: str) -> list[str]:
