@@ -204,7 +204,7 @@ def test_what_is_no_study_is_left_out_and_told(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("members", "words"),
     [({"[Content_Types].xml": "<Types/>", "word/document.xml": "<w/>"}, "is a Word file"),
-     ({"mimetype": "application/epub+zip"}, "is an office file"),
+     ({"mimetype": "application/vnd.oasis.opendocument.text"}, "is an office file"),
      ({"keyword/a.ris": ris("TI  - Rest"), "word/b.ris": ris("TI  - Sets")}, "")],
 )  # fmt: skip
 def test_an_office_file_is_refused_by_its_name_and_a_zip_of_files_is_not(members: dict[str, str], words: str) -> None:
