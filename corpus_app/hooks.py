@@ -15,6 +15,9 @@ impact_providers: list[Callable[[Sequence[str], Sequence[int] | None], Iterable[
 publish_checks: list[Callable[[Sequence[str]], Iterable[str]]] = []
 """List reasons why studies may not be published; called on the uncommitted corpus."""
 
+replacement_steps: list[Callable[[Sequence[str]], Iterable[str]]] = []
+"""Adapt what other apps hold to a corpus that replaces these studies, in its transaction; list what was done."""
+
 question_sources: list[Callable[[], Iterable[tuple[str, int]]]] = []
 """List questions and how often each was asked, to find terms that belong to no concept."""
 

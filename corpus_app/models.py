@@ -89,12 +89,22 @@ class WordsHash(models.Func):
     output_field = models.CharField(max_length=32)
 
 
+class CollectionQuerySet(models.QuerySet["Collection"]):
+    def current(self) -> CollectionQuerySet:
+        """Return the collections without those of which every study was withdrawn or archived."""
+        out = Q(status__in=[records.Status.WITHDRAWN, records.Status.ARCHIVED])
+        own = Study.objects.filter(collection=models.OuterRef("pk"))
+        return self.exclude(models.Exists(own.filter(out)) & ~models.Exists(own.exclude(out)))
+
+
 class Collection(models.Model):
     slug = models.SlugField(primary_key=True, max_length=60)
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     keywords = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     position = models.PositiveIntegerField(default=0)
+
+    objects = CollectionQuerySet.as_manager()
 
     class Meta:
         ordering = ["position", "slug"]
@@ -107,13 +117,18 @@ class StudyQuerySet(models.QuerySet["Study"]):
     def published(self) -> StudyQuerySet:
         return self.filter(status=records.Status.PUBLISHED)
 
+    def readable(self) -> StudyQuerySet:
+        """Return the studies whose words readers may see: published, and archived ones, which old answers quote."""
+        return self.filter(status__in=records.READABLE)
+
     def searchable(self) -> StudyQuerySet:
         """Return published rows that are not retracted: those that answers may use."""
         return self.published().exclude(notice=records.Notice.RETRACTED)
 
     def in_use(self) -> StudyQuerySet:
-        """Return studies that are neither withdrawn nor retracted: those worth a curator's work."""
-        return self.exclude(status=records.Status.WITHDRAWN).exclude(notice=records.Notice.RETRACTED)
+        """Return studies that are neither withdrawn, archived nor retracted: those worth a curator's work."""
+        left = self.exclude(status__in=[records.Status.WITHDRAWN, records.Status.ARCHIVED])
+        return left.exclude(notice=records.Notice.RETRACTED)
 
     def without_plain_words(self) -> StudyQuerySet:
         """Return studies in use that lack a takeaway, or the plain sentence of a finding."""

@@ -146,6 +146,12 @@ class Status(StrEnum):
     IN_REVIEW = "in_review"
     PUBLISHED = "published"
     WITHDRAWN = "withdrawn"
+    ARCHIVED = "archived"
+    """Of a corpus that another one has replaced: neither searched nor listed; stored answers still show its words."""
+
+
+READABLE = frozenset({Status.PUBLISHED, Status.ARCHIVED})
+"""Statuses of studies whose words readers may see."""
 
 
 class Notice(StrEnum):

@@ -30,7 +30,7 @@ class QaConfig(AppConfig):
         from corpus_app import hooks
         from qa_app.answers import impact, listed, proposing
         from qa_app.desk import dashboard
-        from qa_app.evaluation import golden_runs
+        from qa_app.evaluation import golden_runs, replacing
         from qa_app.feedback import gaps
 
         hooks.impact_providers.append(impact.find_impacts)
@@ -38,6 +38,7 @@ class QaConfig(AppConfig):
         hooks.question_sources.append(gaps.frequent_questions)
         hooks.answered_questions_citing.append(listed.questions_citing)
         hooks.answered_questions_about.append(listed.questions_about)
+        hooks.replacement_steps.append(replacing.adapt)
         hooks.golden_questions.append(golden_runs.export_rows)
         hooks.dashboard_panels.append(dashboard.panels)
         hooks.finding_word_writers.append(proposing.finding_word_writer)

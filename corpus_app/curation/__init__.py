@@ -38,11 +38,13 @@ from corpus_app.curation.identifiers import clean_authors, clean_doi, clean_pmid
 from corpus_app.curation.importing import ImportReport, import_corpus, known_ids
 from corpus_app.curation.lexica import current_lexica, set_lexica
 from corpus_app.curation.merging import TAKEABLE, CannotMerge, merge
+from corpus_app.curation.replacing import CannotReplace, Replacement, find_faults, replace_corpus
 from corpus_app.curation.rows import find_text_fault
 from corpus_app.curation.studies import (
     EDITABLE,
     add_passage,
     apply_retractions,
+    archive,
     arrange_passages,
     assign_study,
     check_new_study_id,
@@ -75,6 +77,7 @@ __all__ = [
     "BrokenText",
     "CannotChangeEncoder",
     "CannotMerge",
+    "CannotReplace",
     "CannotRestore",
     "CurationError",
     "EditConflict",
@@ -88,6 +91,7 @@ __all__ = [
     "NotDeletable",
     "NotPublishable",
     "ReasonMissing",
+    "Replacement",
     "UnknownStudy",
     "act",
     "add_alias",
@@ -95,6 +99,7 @@ __all__ = [
     "add_question",
     "apply_corrections",
     "apply_retractions",
+    "archive",
     "arrange_passages",
     "assign_study",
     "change_encoder",
@@ -120,6 +125,7 @@ __all__ = [
     "export_everything",
     "export_sheet",
     "export_studies",
+    "find_faults",
     "find_obstacle",
     "find_quality_obstacle",
     "find_review_obstacle",
@@ -130,6 +136,7 @@ __all__ = [
     "merge",
     "publish",
     "remove_passage",
+    "replace_corpus",
     "restore",
     "revise_passage",
     "revise_study",

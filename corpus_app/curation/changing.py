@@ -43,7 +43,7 @@ VERBS: Mapping[str, Verb] = {
     "send_back": Verb("publish_study", frozenset({Status.IN_REVIEW}), Status.DRAFT, True, studies.send_back),
     "publish": Verb(
         "publish_study",
-        frozenset({Status.DRAFT, Status.IN_REVIEW, Status.WITHDRAWN}),
+        frozenset(Status) - {Status.PUBLISHED},
         Status.PUBLISHED,
         False,
         studies.publish,

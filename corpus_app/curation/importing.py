@@ -182,7 +182,7 @@ class _Import:
             self.unchanged += 1
             return
         try:
-            with self._act() as current:
+            with self._act() as current, current.savepoint():
                 if stored:
                     changed = self._update(current, draft)
                 else:
@@ -238,7 +238,7 @@ class _Import:
         values: dict[str, str] = {}
         if draft.status is Status.WITHDRAWN:
             values = {"status": Status.WITHDRAWN.value, "status_reason": draft.status_reason}
-        elif study.status in {Status.DRAFT, Status.IN_REVIEW}:
+        elif study.status in {Status.DRAFT, Status.IN_REVIEW, Status.ARCHIVED}:
             status = Status(study.status) if draft.status is Status.PUBLISHED else draft.status
             values = {"status": status.value, "status_reason": draft.status_reason or default_status_reason(draft)}
         elif study.status == Status.PUBLISHED and draft.status is not Status.PUBLISHED:
@@ -370,7 +370,7 @@ def find_clash(draft: StudyDraft) -> Problem | None:
 def _edited_at_desk(study_id: str) -> bool:
     events = CorpusEvent.objects.filter(study_key=study_id)
     last = events.filter(action__startswith="import_").first()
-    edits = events.exclude(action__in=["publish", "withdraw", "set_notice"])
+    edits = events.exclude(action__in=["publish", "withdraw", "archive", "set_notice"])
     return edits.filter(pk__gt=last.pk if last else 0).exists()
 
 

@@ -20,11 +20,15 @@ def set_lexica(lexica: Mapping[str, str], *, by: User | None, by_name: str = "")
         if before == dict(lexica):
             return False
         CorpusLexicon.objects.exclude(name__in=lexica).delete()
-        changed = [name for name, content in lexica.items() if before.get(name) != content]
-        for name in changed:
+        changes = {
+            name: {"before": before.get(name, ""), "after": lexica.get(name, "")}
+            for name in sorted(before.keys() | lexica.keys())
+            if before.get(name) != lexica.get(name)
+        }
+        for name in changes.keys() & lexica.keys():
             CorpusLexicon.objects.update_or_create(name=name, defaults={"content": lexica[name]})
         current.is_noticeable = True
-        current.record("import_lexica", changed=changed, removed=sorted(before.keys() - lexica.keys()))
+        current.record("import_lexica", changes=changes)
         return True
 
 

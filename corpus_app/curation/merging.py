@@ -128,9 +128,9 @@ def _merge_questions(ours: str, theirs: str) -> str:
 
 
 def pairs() -> Iterator[StudyPair]:
-    """Yield each pair of alike studies once, except those told apart. Withdrawn studies are left out."""
+    """Yield each pair of alike studies once, except those told apart. Withdrawn and archived studies are left out."""
     columns = ("study_id", "title", "year", "authors", "doi", "pmid")
-    stored = Study.objects.exclude(status=Status.WITHDRAWN).values_list(*columns)
+    stored = Study.objects.exclude(status__in=[Status.WITHDRAWN, Status.ARCHIVED]).values_list(*columns)
     known = {
         key: KnownStudy(key, title, year, names[0] if names else "", doi or "", pmid or "")
         for key, title, year, names, doi, pmid in stored

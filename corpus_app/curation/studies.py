@@ -441,6 +441,31 @@ def retire(study_id: str, *, by: User | None, by_name: str = "", reason: str) ->
             _change_state(current, study, "withdraw", reason, status=Status.WITHDRAWN.value, status_reason=reason)
 
 
+def archive(studies: Iterable[str], *, by: User | None, by_name: str = "", reason: str) -> tuple[str, ...]:
+    """Take studies out of the corpus and from its concepts, while answers keep their words; return their ids.
+
+    One whose words a curator took back once is withdrawn instead. Raises ReasonMissing.
+    """
+    if not reason.strip():
+        raise ReasonMissing
+    with act(by=by, by_name=by_name) as current:
+        ids = sorted(set(studies))
+        current.lock(ids)
+        events = CorpusEvent.objects.filter(action="withdraw", study_key__in=ids)
+        taken_back = frozenset(events.values_list("study_key", flat=True))
+        for study_id in ids:
+            study = current.study(study_id)
+            is_hidden = study_id in taken_back and study.status != Status.PUBLISHED
+            action, status = ("withdraw", Status.WITHDRAWN) if is_hidden else ("archive", Status.ARCHIVED)
+            columns = rows.change(study, {"status": status.value, "status_reason": reason})
+            changes = columns | rows.replace_concepts(study, [])
+            study.import_hash, study.state_changed_at = "", current.at  # its file may come in again
+            unsaved = ["import_hash", "state_changed_at", *columns]
+            current.touch(study, is_content=False, scope=Scope.STATE, unsaved=unsaved)
+            current.record(action, study=study_id, reason=reason, changes=changes)
+        return tuple(ids)
+
+
 def reinstate(study_id: str, status: Status, *, by: User | None, by_name: str = "", reason: str) -> None:
     """Make a study that was withdrawn a draft again, or one in review."""
     with act(by=by, by_name=by_name) as current:

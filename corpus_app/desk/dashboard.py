@@ -28,6 +28,7 @@ STATUS_LABELS = {
     Status.IN_REVIEW: "In review",
     Status.PUBLISHED: "Published",
     Status.WITHDRAWN: "Withdrawn",
+    Status.ARCHIVED: "Archived",
 }
 
 
@@ -81,8 +82,9 @@ def _open_work() -> Iterator[Figure]:
 
 
 def _by_collection() -> Iterator[Figure]:
-    for collection in Collection.objects.annotate(n=Count("studies")):
-        yield Figure(collection.name, collection.n, studies(collection__slug__exact=collection.pk))
+    counts = Collection.objects.current().annotate(n=Count("studies")).values_list("pk", "name", "n")
+    for slug, name, n in counts:
+        yield Figure(name, n, studies(collection__slug__exact=slug))
 
 
 def _by_design() -> Iterator[Figure]:

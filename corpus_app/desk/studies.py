@@ -50,7 +50,7 @@ from corpus_app.desk.history import HistoryMixin
 from corpus_app.desk.index_state import state_label, with_index_counts, with_index_state
 from corpus_app.desk.risk_of_bias import BiasField
 from corpus_app.models import CorpusEvent, Passage, Study, StudyConcept
-from corpus_app.records import LABEL_LETTERS, Notice, Status
+from corpus_app.records import LABEL_LETTERS, READABLE, Notice, Status
 from corpus_app.templatetags.corpus_words import design_choices, design_words
 
 _TEXT = re.compile(r"passages-\d+-text$")
@@ -287,7 +287,7 @@ class StudyAdmin(HistoryMixin):
         fixed: tuple[str, ...] = self.readonly_fields
         if obj is None:
             return fixed
-        if obj.status in {Status.PUBLISHED, Status.WITHDRAWN}:
+        if obj.status in {Status.PUBLISHED, Status.WITHDRAWN, Status.ARCHIVED}:
             fixed += ("status_reason",)
         return (*fixed, "study_id")
 
@@ -337,7 +337,7 @@ class StudyAdmin(HistoryMixin):
         return ", ".join([*assignee, *study.labels]) or None
 
     def view_on_site(self, obj: Study) -> str | None:
-        return obj.get_absolute_url() if obj.status == Status.PUBLISHED else None
+        return obj.get_absolute_url() if obj.status in READABLE else None
 
     def events_of(self, obj: Study) -> QuerySet[CorpusEvent]:
         return history.of_study(obj)

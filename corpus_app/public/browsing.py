@@ -311,9 +311,9 @@ class StudyDetail:
     """Publicly listed questions whose answers cite it."""
 
 
-def find_study(study_id: str) -> StudyDetail | None:
+def find_study(study_id: str, *, with_archived: bool = False) -> StudyDetail | None:
     """Return a published study; None for drafts, withdrawn and unknown studies."""
-    page = search.find_study(study_id)
+    page = search.find_study(study_id, with_archived=with_archived)
     if page is None:
         return None
     return StudyDetail(

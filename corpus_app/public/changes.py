@@ -14,7 +14,9 @@ from corpus_app import records, search
 from corpus_app.public.published import published_studies
 from corpus_app.records import Notice, Status
 
-KINDS = ("published", "withdrawn", "revised", "corrected", "expression_of_concern", "retracted", "cleared")
+KINDS = ("published", "withdrawn", "archived", "revised", "corrected", "expression_of_concern", "retracted", "cleared")
+_GOING = frozenset({"withdrawn", "archived"})
+_COMING = _GOING | {"published"}
 VERSIONS_SHOWN = 60  # of the corpus, on the page of changes
 
 
@@ -27,7 +29,7 @@ class Change:
     at: datetime
     version: int
     studies: tuple[records.Study, ...]
-    """Studies that are still published; empty for withdrawals, which are only counted."""
+    """Studies that are still published; empty for those that left, which are only counted."""
     count: int
 
     @property
@@ -95,7 +97,7 @@ HIDDEN_FIELDS = frozenset(
         "import_hash",
     }
 )
-_STATES = ("publish", "withdraw", "set_notice", "import_changes", "delete_study")
+_STATES = ("publish", "withdraw", "archive", "set_notice", "import_changes", "delete_study")
 _EVENTS = """
     SELECT id, at, action, study_key, corpus_version_id,
            detail -> 'changes' -> 'status' ->> 'after', detail -> 'changes' -> 'notice' ->> 'after',
@@ -142,6 +144,8 @@ class _Event:
             yield "published"
         if self.action == "withdraw" or (self.action == "import_changes" and self.status == Status.WITHDRAWN):
             yield "withdrawn"
+        if self.action == "archive":
+            yield "archived"
         if self.notice is not None:
             yield "cleared" if self.notice == Notice.NONE else self.notice
         if self.action in REVISIONS and (self.passages or not self.changed or set(self.changed) - HIDDEN_FIELDS):
@@ -174,19 +178,19 @@ def _group_events(
         if event.version is None or not _was_public(public.get(event.study_id, ()), event.id):
             continue
         kinds = list(event.kinds)
-        if "published" in kinds or "withdrawn" in kinds:
-            kinds = [kind for kind in kinds if kind in {"published", "withdrawn"}]
+        if coming := [kind for kind in kinds if kind in _COMING]:
+            kinds = coming
         for kind in kinds:
             # a new study may have the id of a deleted one
             is_named = event.study_id in present and event.id > deleted.get(event.study_id, 0)
-            if kind == "withdrawn" or is_named:
+            if kind in _GOING or is_named:
                 grouped[event.version, kind][event.study_id] = event
     return tuple(
         Change(
             kind=kind,
             at=max(event.at for event in group.values()),
             version=version,
-            studies=() if kind == "withdrawn" else tuple(present[study_id] for study_id in sorted(group)),
+            studies=() if kind in _GOING else tuple(present[study_id] for study_id in sorted(group)),
             count=len(group),
         )
         for (version, kind), group in sorted(
@@ -213,7 +217,7 @@ def _public_spans(states: Iterable[_Event]) -> Mapping[str, tuple[_Span, ...]]:
         is_open = bool(own) and own[-1][1] is None
         if "published" in kinds and not is_open:
             own.append((event.id, None))
-        elif "withdrawn" in kinds and is_open:
+        elif kinds & _GOING and is_open:
             own[-1] = (own[-1][0], event.id)
     return {study_id: tuple(own) for study_id, own in spans.items()}
 

@@ -100,8 +100,8 @@ def browse(request: HttpRequest) -> HttpResponse:
 @current
 @require_safe
 def study(request: HttpRequest, study_id: str) -> HttpResponse:
-    """Show a published study; drafts, withdrawn and unknown studies give the same 404."""
-    detail = browsing.find_study(study_id)
+    """Show a published study, or an archived one; drafts, withdrawn and unknown studies give the same 404."""
+    detail = browsing.find_study(study_id, with_archived=True)
     if detail is None:
         raise Http404
     context = {

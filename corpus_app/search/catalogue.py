@@ -21,7 +21,7 @@ from corpus_app.sources import site_of
 
 
 def collections() -> tuple[records.Collection, ...]:
-    """Return all collections."""
+    """Return the collections, without those of which nothing is left."""
     return once_per_version(_read_collections)
 
 
@@ -72,9 +72,8 @@ def corpus_digest() -> dict[str, Any]:
 
 
 def _read_collections() -> tuple[records.Collection, ...]:
-    return tuple(
-        records.Collection(c.slug, c.name, c.description, tuple(c.keywords)) for c in models.Collection.objects.all()
-    )
+    rows = models.Collection.objects.current()
+    return tuple(records.Collection(c.slug, c.name, c.description, tuple(c.keywords)) for c in rows)
 
 
 def site() -> Site:

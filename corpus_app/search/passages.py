@@ -26,16 +26,20 @@ _PASSAGES = """
            s.takeaway, s.facets
     FROM corpus_app_passage p
     JOIN corpus_app_study s ON s.id = p.study_id
-    WHERE s.status = 'published'
 """
-_SEARCHABLE_AMONG = "AND s.notice <> 'retracted' AND p.id = ANY(%s)"
-_WITH_ID = "AND p.id = %s"
-_OF_STUDY = "AND p.kind <> 'plain' AND s.study_id = %s ORDER BY p.position"
-_OF_STUDIES_AMONG = """
-    AND s.notice <> 'retracted' AND s.study_id = ANY(%(studies)s) AND p.id = ANY(%(passages)s::bigint[]) ORDER BY p.id
+_PUBLISHED = "WHERE s.status = 'published'"
+_SEARCHABLE_AMONG = f"{_PUBLISHED} AND s.notice <> 'retracted' AND p.id = ANY(%s)"
+_WITH_ID = f"{_PUBLISHED} AND p.id = %s"
+_OF_STUDY = """
+    WHERE s.status IN ('published', 'archived') AND p.kind <> 'plain' AND s.study_id = %s ORDER BY p.position
+"""
+_OF_STUDIES_AMONG = f"""
+    {_PUBLISHED} AND s.notice <> 'retracted' AND s.study_id = ANY(%(studies)s) AND p.id = ANY(%(passages)s::bigint[])
+    ORDER BY p.id
 """
 _PLAIN_OF_STUDIES = (
-    "AND s.notice <> 'retracted' AND p.kind = 'plain' AND s.study_id = ANY(%s) ORDER BY s.study_id, p.position"
+    f"{_PUBLISHED} AND s.notice <> 'retracted' AND p.kind = 'plain' AND s.study_id = ANY(%s) "
+    "ORDER BY s.study_id, p.position"
 )
 _PASSAGE_COLUMNS = 10
 _STUDY_FIELDS = (
@@ -86,7 +90,7 @@ def find_passage(passage_id: int) -> records.Passage | None:
 
 
 def text_passages(study_id: str) -> tuple[records.Passage, ...]:
-    """Return the passages of a published study's own text, without their sentences."""
+    """Return the passages of a published or archived study's own text, without their sentences."""
     return _read(_OF_STUDY, study_id, with_sentences=False)
 
 

@@ -18,7 +18,7 @@ from corpus_app.search.versions import once_per_version
 _REFERENCES = """
     SELECT study_id, title, authors, year, journal, doi, pmid, url, design, notice, population,
            n_participants, n_studies, risk_of_bias
-    FROM corpus_app_study WHERE status = 'published' AND study_id = ANY(%s)
+    FROM corpus_app_study WHERE status IN ('published', 'archived') AND study_id = ANY(%s)
 """
 _FINDINGS = """
     SELECT s.study_id, f.id, f.intervention, f.comparator, f.outcome, f.direction, f.statement, f.plain, f.lean,
@@ -32,9 +32,10 @@ _FINDINGS = """
 _FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "plain", "lean", *EFFECT_FIELDS)
 
 
-def find_study(study_id: str) -> records.StudyPage | None:
+def find_study(study_id: str, *, with_archived: bool = False) -> records.StudyPage | None:
     """Return the page of a published study, retracted or not; None for any other id."""
-    study = models.Study.objects.published().select_related("collection").filter(study_id=study_id).first()
+    readable = models.Study.objects.readable() if with_archived else models.Study.objects.published()
+    study = readable.select_related("collection").filter(study_id=study_id).first()
     if study is None:
         return None
     concept_ids = list(study.studyconcept_set.order_by("position").values_list("concept", flat=True))
@@ -55,7 +56,7 @@ def find_study(study_id: str) -> records.StudyPage | None:
 
 
 def references(study_ids: Sequence[str]) -> tuple[records.Reference, ...]:
-    """Return the references to these studies, in the order of the ids; only of published ones, retracted or not."""
+    """Return the references to these studies, in their order; only of published and archived ones, retracted or not."""
     if not study_ids:
         return ()
     with connection.cursor() as cursor:

@@ -125,6 +125,10 @@ RELATIONS = {  # from the topic to its neighbour, and from the neighbour to the 
 CHANGES = {
     "published": (N_("A study was published"), N_("%(n)s studies were published")),
     "withdrawn": (N_("A study was withdrawn"), N_("%(n)s studies were withdrawn")),
+    "archived": (
+        N_("A study went with the corpus that was replaced"),
+        N_("%(n)s studies went with the corpus that was replaced"),
+    ),
     "revised": (N_("A study was revised by curators"), N_("%(n)s studies were revised by curators")),
     "corrected": (N_("A study was marked as corrected"), N_("%(n)s studies were marked as corrected")),
     "expression_of_concern": (
@@ -137,6 +141,7 @@ CHANGES = {
 STUDY_CHANGES = {
     "published": N_("Published here"),
     "withdrawn": N_("Withdrawn"),
+    "archived": N_("Archived, since another corpus took its place"),
     "revised": N_("Revised by curators"),
     "corrected": N_("Marked as corrected"),
     "expression_of_concern": N_("Marked with an expression of concern"),

@@ -24,7 +24,7 @@ class EvidenceRow:
 
 def rows(payload: Payload) -> tuple[EvidenceRow, ...]:
     """Return a redacted answer's public studies with their present findings, in the order of citation."""
-    index_of = {c["study_id"]: c["index"] for c in payload["citations"] if c["status"] == "published"}
+    index_of = {c["study_id"]: c["index"] for c in payload["citations"] if c["status"] != "withdrawn"}
     found: dict[str, list[Finding]] = {}
     for finding in search.findings(list(index_of)):
         found.setdefault(finding.study_id, []).append(finding)

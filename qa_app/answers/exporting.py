@@ -59,7 +59,7 @@ def _sources(write: Callable[[Sequence[Reference]], bytes]) -> Callable[[Payload
     """Return a writer of the studies that an answer cites, in the order of citation."""
 
     def written(payload: Payload, site: str) -> bytes:
-        shown = [row["study_id"] for row in payload["citations"] if row["status"] == "published"]
+        shown = [row["study_id"] for row in payload["citations"] if row["status"] != "withdrawn"]
         return write(search.references(shown))
 
     return written
@@ -140,6 +140,10 @@ def _notices(page: presentation.Page) -> Iterator[str]:
             them = "it" if banner.count == 1 else "them"
             yield f"**{many} withdrawn{day}.** What rested on {them} is no longer shown."
             continue
+        if banner.kind == "archived":
+            many = "A source is" if banner.count == 1 else f"{banner.count} sources are"
+            yield f"**{many} no longer part of the corpus{day}.** No new answer uses them."
+            continue
         words = _BANNERS[banner.kind].replace("edited", "removed") if banner.is_gone else _BANNERS[banner.kind]
         yield f"**{words}{day}{':' if banner.title else '.'}** {_plain(banner.title)}".rstrip()
     if page.has_newer_corpus:
@@ -155,7 +159,7 @@ def _confidence(confidence: Mapping[str, Any], *, is_past: bool) -> str:
 
 
 def _source(source: Mapping[str, Any]) -> str:
-    if source["status"] != "published":
+    if source["status"] == "withdrawn":
         return redaction.WITHDRAWN
     notice = "" if source["notice"] == "none" else f"**{source['notice'].replace('_', ' ').capitalize()}.**"
     parts = (

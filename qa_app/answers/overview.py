@@ -144,7 +144,7 @@ class Overview:
 def build_overview(payload: Payload) -> Overview:
     """Return the overview of a redacted answer."""
     with search.snapshot():
-        cited = {row["study_id"]: row["index"] for row in payload["citations"] if row["status"] == "published"}
+        cited = {row["study_id"]: row["index"] for row in payload["citations"] if row["status"] != "withdrawn"}
         shown = list(dict.fromkeys((*cited, *(row["study_id"] for row in payload["evidence"]))))
         left_out = [row.get("study_id") for row in payload["left_out"]]
         known = {study.study_id: study for study in search.references([*shown, *filter(None, left_out)])}

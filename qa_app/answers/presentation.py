@@ -22,7 +22,16 @@ PASSAGES_SHOWN = 5
 REFUSALS = frozenset({"insufficient_evidence", "out_of_scope", "guardrail"})
 LEG_ORDER = ("lexical", "dense", "linked")
 STAGE_ORDER = ("scope", "understand", "encode", "lexical", "dense", "rank", "summary", "answer", "verify", "store")
-BANNER_ORDER = ("retracted", "expression_of_concern", "corrected", "withdrawn", "passage_changed", "newer_corpus")
+BANNER_ORDER = (
+    "retracted",
+    "expression_of_concern",
+    "corrected",
+    "withdrawn",
+    "archived",
+    "passage_changed",
+    "newer_corpus",
+)
+COUNTED_BANNERS = frozenset({"withdrawn", "archived"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,18 +434,18 @@ def _statements(payload: Payload, support: list[Mapping[str, Any]], study_id: st
 
 
 def _banners(payload: Payload) -> Iterator[Banner]:
-    """Yield one banner for each study and kind, gravest first. Withdrawn studies are counted but not named."""
+    """Yield one banner for each study and kind, gravest first; withdrawn and archived ones are counted, not named."""
     titles = {row["study_id"]: row["title"] for row in (*payload["evidence"], *payload["citations"])}
-    withdrawn = [row for row in payload["notices"] if row["kind"] == "withdrawn"]
     for kind in BANNER_ORDER:
-        if kind == "withdrawn" and withdrawn:
-            count = len({row["study_id"] for row in withdrawn})
-            yield Banner(kind=kind, study_id=None, title="", at=withdrawn[0].get("at"), count=count)
+        rows = [row for row in payload["notices"] if row["kind"] == kind]
+        if kind in COUNTED_BANNERS and rows:
+            count = len({row["study_id"] for row in rows})
+            yield Banner(kind=kind, study_id=None, title="", at=rows[0].get("at"), count=count)
             continue
         seen: set[tuple[str | None, bool]] = set()
-        for row in payload["notices"]:
+        for row in rows:
             study_id, is_gone = row.get("study_id"), _is_gone(row)
-            if row["kind"] == kind and (study_id, is_gone) not in seen:
+            if (study_id, is_gone) not in seen:
                 seen.add((study_id, is_gone))
                 title = titles.get(study_id, "")
                 yield Banner(kind=kind, study_id=study_id, title=title, at=row.get("at"), is_gone=is_gone)

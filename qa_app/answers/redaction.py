@@ -8,7 +8,7 @@ from copy import deepcopy
 from django.db import connection
 
 from corpus_app import search
-from corpus_app.records import Notice, PassageState, Status, StudyState
+from corpus_app.records import READABLE, Notice, PassageState, Status, StudyState
 from qa_app.answers.payload import Payload, in_contract_order
 from qa_app.pipeline.citations import with_markers
 
@@ -36,14 +36,15 @@ def redact_now(body: Payload) -> Payload:
     named = used | _counted(body) | {o.get("study_id") for o in body["left_out"]} - {None}
     quoted = _passages_used(body)
     studies, passages = search.states(named, quoted)
-    hidden = {s for s in named if s not in studies or studies[s].status is not Status.PUBLISHED}
+    hidden = {s for s in named if s not in studies or studies[s].status not in READABLE}
     hidden |= _deleted(body, used - cited, {quoted[pk][0] for pk in passages})
     _hide(body, hidden)
     for citation in body["citations"]:
         state = studies.get(citation["study_id"])
         if citation["study_id"] in hidden:
             citation |= {key: EMPTY.get(key) for key in citation if key not in SHOWN_WHEN_WITHDRAWN}
-        citation["status"] = (Status.WITHDRAWN if citation["study_id"] in hidden else Status.PUBLISHED).value
+        status = Status.WITHDRAWN if state is None or citation["study_id"] in hidden else state.status
+        citation["status"] = status.value
         citation["notice"] = state.notice.value if state else Notice.NONE.value
     body["notices"] = [
         *_study_notices(sorted(used), studies, hidden),
@@ -127,7 +128,10 @@ def _study_notices(used: list[str], studies: dict[str, StudyState], hidden: set[
         state = studies.get(study_id)
         if study_id in hidden:
             notices.append({"study_id": study_id, "kind": "withdrawn", "at": state.changed_at if state else None})
-        elif state and state.notice is not Notice.NONE:
+            continue
+        if state and state.status is Status.ARCHIVED:
+            notices.append({"study_id": study_id, "kind": "archived", "at": state.changed_at})
+        if state and state.notice is not Notice.NONE:
             notices.append({"study_id": study_id, "kind": state.notice.value, "at": state.changed_at})
     return notices
 

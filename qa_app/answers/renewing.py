@@ -84,7 +84,7 @@ def _studies(payload: Payload) -> dict[str, Study]:
     return {
         row["study_id"]: Study(row["study_id"], row["title"], row["year"])
         for row in payload["citations"]
-        if row["status"] == "published"
+        if row["status"] != "withdrawn"
     }
 
 

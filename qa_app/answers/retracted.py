@@ -7,10 +7,10 @@ from collections.abc import Collection
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from corpus_app.records import Notice, Status
+from corpus_app.records import READABLE, Notice
 from qa_app.models import Answer, AnswerCitation
 
-LOST = Q(study=None) | ~Q(study__status=Status.PUBLISHED.value) | Q(study__notice=Notice.RETRACTED.value)
+LOST = Q(study=None) | ~Q(study__status__in=READABLE) | Q(study__notice=Notice.RETRACTED.value)
 MARKED = Q(study__notice__in=[Notice.CORRECTED.value, Notice.EXPRESSION_OF_CONCERN.value])
 CHANGED = Q(passage=None) | ~Q(passage__version=F("passage_version"))
 

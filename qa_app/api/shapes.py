@@ -206,7 +206,7 @@ class Citation(Source):
     design = CharField()
     peer_reviewed = BooleanField()
     population = CharField()
-    status = ChoiceField(choices=("published", "withdrawn"))
+    status = ChoiceField(choices=("published", "withdrawn", "archived"))
 
 
 class Confidence(Shape):
@@ -370,7 +370,7 @@ class Guardrail(Shape):
 
 class Notice(Shape):
     study_id = CharField(allow_null=True)
-    kind = ChoiceField(choices=(*NOTICES[1:], "withdrawn", "passage_changed", "newer_corpus"))
+    kind = ChoiceField(choices=(*NOTICES[1:], "withdrawn", "archived", "passage_changed", "newer_corpus"))
     at = DateTimeField(allow_null=True)
     passage_id = IntegerField(required=False)
     gone = BooleanField(required=False)

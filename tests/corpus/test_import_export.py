@@ -288,7 +288,7 @@ def test_the_command_acts_for_a_user_and_names_each_problem(folder: Path) -> Non
     assert status == 1
     assert [line.split(" ", 1)[1] for line in err.splitlines()] == [
         "year: is text; it should be a whole number.",
-        "status: is unknown; it should be one of draft, in_review, published, withdrawn.",
+        "status: is unknown; it should be one of draft, in_review, published, withdrawn, archived.",
     ]
     assert err.startswith("studies/S002.json:")
     assert "0 new, 0 changed, 2 unchanged, 1 broken; 1 published." in out

@@ -8,8 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from corpus_app import quality, sources
-from corpus_app.sources import CorpusDraft
+from corpus_app import curation, sources
 
 
 class Command(BaseCommand):
@@ -24,7 +23,7 @@ class Command(BaseCommand):
             corpus = sources.read(folder)
         except sources.Unreadable as error:
             raise CommandError(str(error)) from None
-        lines = [*map(str, corpus.problems), *_faults(corpus)]
+        lines = [*map(str, corpus.problems), *curation.find_faults(corpus)]
         for line in lines:
             self.stderr.write(line)
         for note in corpus.notes:
@@ -38,14 +37,3 @@ class Command(BaseCommand):
             raise CommandError(
                 "Correct these, or import what is sound: a published study with broken text stays a draft."
             )
-
-
-def _faults(corpus: CorpusDraft) -> list[str]:
-    """Return the faults of texts for which the gate would keep a study a draft."""
-    return [
-        f"{study.origin} passages[{number}]: {fault.kind.replace('_', ' ')}: “{fault.words}”"
-        for study in corpus.studies
-        for number, passage in enumerate(study.passages, start=1)
-        for fault in quality.check(passage.text)
-        if fault.severity is quality.Severity.BLOCKS
-    ]

@@ -39,7 +39,7 @@ class Command(BaseCommand):
         parser.add_argument("--by", metavar="USER", help="whose act this is in the history (a user name)")
 
     def handle(self, *, path: Path | str, dry_run: bool, publish: bool, by: str | None, **options: Any) -> None:
-        path, actor = Path(path), _user(by) if by else None
+        path, actor = Path(path), find_user(by) if by else None
         if not _is_corpus_folder(path):
             asked = jobs.Options(collection=options["collection"], submit=options["submit"], publish=publish)
             self._import_file(path, asked, by=actor, dry_run=dry_run)
@@ -206,7 +206,8 @@ def _is_corpus_folder(path: Path) -> bool:
     return path.name == sources.MASTER or ({b"study_id", b"collection"} <= cells and b"version" not in cells)
 
 
-def _user(name: str) -> User:
+def find_user(name: str) -> User:
+    """Return the user of this name. Raises CommandError."""
     try:
         return User.objects.get(username=name)
     except User.DoesNotExist:

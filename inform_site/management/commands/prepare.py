@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from corpus_app import curation, sources
 from corpus_app.models import CorpusEvent, CorpusLexicon, Study
+from corpus_app.records import Status
 from inform_site import queue
 
 
@@ -48,4 +49,5 @@ def _is_of_earlier_release() -> bool:
 def _is_here(folder: Path) -> bool:
     """Return whether every study of a folder is in the database already."""
     ids = {path.stem for path in (folder / sources.STUDIES).glob("*.json")}
-    return ids <= set(Study.objects.filter(study_id__in=ids).values_list("study_id", flat=True))
+    present = Study.objects.filter(study_id__in=ids).exclude(status=Status.ARCHIVED)
+    return ids <= set(present.values_list("study_id", flat=True))

@@ -1,0 +1,22 @@
+"""What becomes of test questions and fitted figures once another corpus replaces the one they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from django.db.models import Q
+
+from qa_app.models import CorpusCalibration, GoldenQuestion, Proposal, SafetyReply
+
+
+def adapt(archived: Sequence[str]) -> Iterator[str]:
+    """Put out of use what was made for these studies, which are gone; yield what a curator should know."""
+    asked = GoldenQuestion.objects.filter(is_active=True)
+    about = Q(relevant__has_any_keys=list(archived)) | (Q(relevant={}) & ~Q(kind="safety"))
+    if number := asked.filter(about).update(is_active=False):
+        yield f"Golden questions put out of use, since they ask about the former corpus: {number}."
+    CorpusCalibration.objects.all().delete()
+    Proposal.objects.filter(status__in=Proposal.UNDECIDED).delete()
+    written = SafetyReply.objects.filter(status=SafetyReply.Status.APPROVED, written_by__isnull=False)
+    for route in written.values_list("route", flat=True):
+        yield f"The approved safety reply to {route} stays in force: read at the desk whether it fits."
