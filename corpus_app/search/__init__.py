@@ -14,6 +14,7 @@ from corpus_app.search.catalogue import (
     is_word,
     lexicons,
     site,
+    site_hash,
     topic_ids,
     vocabulary,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "references",
     "score_studies",
     "site",
+    "site_hash",
     "snapshot",
     "spreadsheet",
     "statement_pipeline",

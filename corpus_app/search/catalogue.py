@@ -19,6 +19,8 @@ from corpus_app.search.versions import corpus_version, once_per_version
 from corpus_app.site import Site
 from corpus_app.sources import site_of
 
+SITE_HASH_DIGITS = 16
+
 
 def collections() -> tuple[records.Collection, ...]:
     """Return the collections, without those of which nothing is left."""
@@ -79,6 +81,16 @@ def _read_collections() -> tuple[records.Collection, ...]:
 def site() -> Site:
     """Return the settings that the corpus declares of its site."""
     return once_per_version(_read_site)
+
+
+def site_hash() -> str:
+    """Return the first 16 hex digits of the SHA-256 of the site file; empty where the corpus has none."""
+    return once_per_version(_read_site_hash)
+
+
+def _read_site_hash() -> str:
+    content = models.CorpusLexicon.objects.filter(name="site").values_list("content", flat=True).first()
+    return hashlib.sha256(content.encode()).hexdigest()[:SITE_HASH_DIGITS] if content else ""
 
 
 def _read_site() -> Site:

@@ -112,6 +112,7 @@ def _read_facts() -> CorpusFacts:
     lexicons, site = search.lexicons(), search.site()
     return CorpusFacts(
         version=search.corpus_version(),
+        site_hash=search.site_hash(),
         studies=studies,
         sources=SourceIndex.build(references),
         collections=search.collections(),

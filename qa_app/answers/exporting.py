@@ -186,9 +186,10 @@ _SAFE_IN_ADDRESS = ":/?#@!$&'()*+,;=%-._~"
 
 def _origin(payload: Payload, site: str) -> str:
     writer = answer_words.writer_words(payload["generator"]["name"])
+    site_file = f", site file {payload['site_hash']}" if payload["site_hash"] else ""
     return (
-        f"Answered by InForm on {payload['created_at'][:10]} from corpus version {payload['corpus_version']}, "
-        f"for a {payload['mode']} reader. "
+        f"Answered by InForm on {payload['created_at'][:10]} from corpus version {payload['corpus_version']}{site_file}"
+        f", for a {payload['mode']} reader. "
         f"{writer}. The answer and the words behind each sentence: {_link(site + payload['url'])}"
     )
 

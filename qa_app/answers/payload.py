@@ -73,6 +73,7 @@ def build_payload(
         "generator": generator_row(ending.generator),
         "understood": _understood(ending.query, search),
         "corpus_version": ending.corpus_version,
+        "site_hash": ending.site_hash or None,
         "policy": ending.policy.label,
         "encoder": encoder,
         "notices": [],
@@ -150,8 +151,8 @@ _ORDER = {
         "reasons calibration keyword_hits highlights because step effect value detail ok candidates error name "
         "version model prompt fallback_from fallback_reason tokens cost ask intent intents intervention comparator "
         "language sources author pmid concepts terms core corrections typed population age_groups training sexes "
-        "facets numbers asks_for_figures signals corpus_version policy encoder notices gone at timings_ms understand "
-        "encode rerank verify store total guardrail route created_at".split()
+        "facets numbers asks_for_figures signals corpus_version site_hash policy encoder notices gone at timings_ms "
+        "understand encode rerank verify store total guardrail route created_at".split()
     )
 }
 
@@ -195,8 +196,10 @@ def _scope_in_words(ending: Ending) -> str | None:
     return "This collection holds too little on the question, so all the others were searched too."
 
 
-ADDED: Payload = {"headline": None, "evidence_strength": None, "missing": [], "near_questions": []}
-"""Fields added in the second edition of the contract, with their defaults."""
+ADDED: Payload = {
+    "headline": None, "evidence_strength": None, "missing": [], "near_questions": [], "site_hash": None,
+}  # fmt: skip
+"""Fields added in later editions of the contract, with their defaults."""
 ADDED_TO_UNDERSTOOD: Payload = {
     "ask": None, "intent": None, "intervention": [], "comparator": [], "outcome": [], "language": None, "sources": [],
     "facets": {},

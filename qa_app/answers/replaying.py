@@ -130,6 +130,8 @@ def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     changed = []
     if then["corpus_version"] != now["corpus_version"]:
         changed.append(f"the corpus has gone from version {then['corpus_version']} to {now['corpus_version']}")
+    if then["site_hash"] != now["site_hash"]:
+        changed.append("the site file has changed")
     if then["encoder"] != now["encoder"]:
         changed.append(f"the encoder was {then['encoder']} and is {now['encoder']}")
     return changed

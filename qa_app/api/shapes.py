@@ -434,6 +434,9 @@ class Answer(Shape):
     pool = Pool()
     generator = Generator()
     corpus_version = IntegerField()
+    site_hash = CharField(
+        allow_null=True, help_text="Of the site file in force; null: there was none, or the answer is older than this."
+    )
     policy = CharField()
     encoder = CharField()
     notices = Notice(many=True, help_text="What has become of its sources since.")

@@ -198,6 +198,7 @@ class EndingBuilder:
             "scope": self.scope,
             "policy": self.policy,
             "corpus_version": self.facts.version,
+            "site_hash": self.facts.site_hash,
             "generator": generator,
             "search": search,
             "timings_ms": self.clock.spent,

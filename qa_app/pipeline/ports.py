@@ -52,6 +52,8 @@ class CorpusFacts:
     biases: Mapping[str, RiskOfBias] = field(default_factory=dict)
     """Of the published studies that were assessed, by study id."""
     certainties: tuple[Certainty, ...] = ()
+    site_hash: str = ""
+    """Of the site file; empty where there is none."""
     scaling: Scaling | None = None
     """The calibration of the estimates to this corpus; None where there is none."""
 

@@ -352,6 +352,8 @@ class EndingContext:
     scope: Scope
     policy: Policy
     corpus_version: int
+    site_hash: str = ""
+    """Of the corpus' site file; empty where it has none."""
     generator: Generator
     search: SearchRun | None
     """None where nothing was searched."""

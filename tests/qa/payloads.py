@@ -68,7 +68,7 @@ def make_payload(**changes: Any) -> dict[str, Any]:
         "legs": {"lexical": {"ok": True, "candidates": 96, "error": None},
          "dense": {"ok": False, "candidates": 0, "error": "the encoder did not load"},
          "linked": {"ok": True, "candidates": 0, "error": None}},
-        "generator": {"name": "extractive", "version": "1"} | nobody, "corpus_version": 12,
+        "generator": {"name": "extractive", "version": "1"} | nobody, "corpus_version": 12, "site_hash": None,
         "policy": "default-1a2b3c", "encoder": "all-MiniLM-L6-v2", "notices": [],
         "timings_ms": {"total": 11.2, "rank": 0.8}, "created_at": "2026-11-20T10:00:00+00:00",
     }  # fmt: skip

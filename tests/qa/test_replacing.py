@@ -1,5 +1,6 @@
 """Another corpus takes the place of the present one, in one act; stored answers keep their words."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -34,6 +35,9 @@ def test_another_corpus_comes_in_one_act_and_the_former_comes_back(
     GoldenQuestion.objects.create(key="g-2", kind="safety", **golden)
     CorpusCalibration.objects.create(corpus_version=1, passages=9, models_version="", questions=99, auroc=1, figures={})
     versions = CorpusVersion.objects.count()
+    site_file = hashlib.sha256((tmp_path / "former/site.toml").read_bytes()).hexdigest()[:16]
+    assert answer["site_hash"] == site_file
+    assert site_file in client.get(answer["url"]).content.decode()
 
     call_command("replace_corpus", GARDEN, yes=True, verbosity=0)
 
@@ -44,6 +48,7 @@ def test_another_corpus_comes_in_one_act_and_the_former_comes_back(
     assert search.site().texts.name != "InForm"
     assert {c.slug for c in search.collections()} == set(Study.objects.published().values_list("collection", flat=True))
     assert find("weekly sets for broad beans") == {"G"}
+    assert asking.ask(question=ASKED)["site_hash"] not in {None, site_file}
     assert [question.is_active for question in GoldenQuestion.objects.order_by("key")] == [False, True]
     assert not CorpusCalibration.objects.exists()
     again = asking.find_answer(answer["id"])
