@@ -36,6 +36,9 @@ golden_questions: list[Callable[[User | None], Iterable[Mapping[str, Any]]]] = [
 dashboard_panels: list[Callable[[User], Iterable[Panel]]] = []
 """List the panels of the curators' front page for a user."""
 
+after_indexing: list[Callable[[], None]] = []
+"""Start what depends on the indexed texts, each time that none is left to index."""
+
 FindingWordWriter = Callable[[Finding, Sequence[Passage]], ProposedWords]
 """Propose plain words for a finding from the passages of its study."""
 

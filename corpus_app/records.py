@@ -107,7 +107,7 @@ class ConceptRole(StrEnum):
 
 
 class SectionRole(StrEnum):
-    """What the text of a section is for."""
+    """The purpose of the text of a section."""
 
     FINDING = "finding"
     HOW = "how"

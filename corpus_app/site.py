@@ -37,7 +37,7 @@ class Tip:
 
 @dataclass(frozen=True, slots=True)
 class Nouns:
-    """What the corpus holds, in English: `page` and `pages`."""
+    """The English nouns for the studies of a corpus: `page` and `pages`."""
 
     one: str
     many: str

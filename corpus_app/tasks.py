@@ -9,7 +9,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from corpus_app import indexing
+from corpus_app import hooks, indexing
 from corpus_app.curation import bulk, gate, jobs
 from corpus_app.embedding import EncoderUnavailable
 
@@ -43,7 +43,10 @@ def index_stale_passages() -> None:
             return
         failed += indexed.failed
         did_work = True
-    if not did_work:
+    if did_work:
+        for start in hooks.after_indexing:
+            start()
+    else:
         indexing.drop_superseded()
 
 

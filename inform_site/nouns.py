@@ -7,7 +7,7 @@ from typing import Any
 
 from corpus_app.site import Nouns
 
-_KEPT = re.compile(r"(“[^”]*”|%\(\w+\)\w|<[^>]*>)")
+_PROTECTED = re.compile(r"(“[^”]*”|%\(\w+\)\w|<[^>]*>)")
 """What is no text of ours: quotations, placeholders, markup."""
 _ENGLISH = re.compile(r"\b(?:(?P<article>[Aa]n?) )?(?<!cohort )(?<!cross-sectional )(?P<noun>[Ss]tud(?:y|ies))\b")
 _GERMAN = re.compile(r"\bStudien?\b")
@@ -52,14 +52,14 @@ def renamed(text: str, nouns: Nouns) -> str:
         fitting = "an" if word[:1].lower() in _VOWELS else "a"
         return f"{fitting.capitalize() if article[0] == 'A' else fitting} {cased}"
 
-    return _outside_kept(_ENGLISH, noun, text)
+    return _sub_unprotected(_ENGLISH, noun, text)
 
 
 def in_german(text: str) -> str:
     """Return a German text that says "Quelle" for "Studie"; its gender is the same, so that nothing else changes."""
-    return _outside_kept(_GERMAN, lambda found: found[0].replace("Studie", "Quelle"), text)
+    return _sub_unprotected(_GERMAN, lambda found: found[0].replace("Studie", "Quelle"), text)
 
 
-def _outside_kept(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:
-    parts = _KEPT.split(text)
+def _sub_unprotected(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str) -> str:
+    parts = _PROTECTED.split(text)
     return "".join(part if n % 2 else pattern.sub(replacement, part) for n, part in enumerate(parts))

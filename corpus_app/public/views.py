@@ -177,7 +177,8 @@ def _words(facet: str, value: str, names: Names) -> str:
 
 def _labelled_facets() -> list[tuple[str, str]]:
     """Return the facets of the page with their labels, those that the corpus declares before the notices."""
-    *first, last = ((name, gettext(label)) for name, label in FACETS)
+    labels = dict(FACETS) | ({} if browsing.has_outcomes() else {"topic": "Topic"})
+    *first, last = ((name, gettext(label)) for name, label in labels.items())
     declared = ((parameter_of(key), facet_words(facet.label)) for key, facet in search.site().facets.items())
     return [*first, *declared, last]
 

@@ -86,10 +86,10 @@ def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | No
     return _event(query, idf) if len(query.years) == 1 else None
 
 
-def binding(expected: ExpectedAnswer, sentence: str, title: str) -> float:
+def binding(expected: ExpectedAnswer, sentence: str, heading: str) -> float:
     """Return the share of what is asked about that a sentence with such an answer names, 0 to 1; 0 without an answer.
 
-    A concept may go by any of its names, and the title of the study counts for all but the noun.
+    A concept may go by any of its names, and the heading of the passage counts for all but the noun.
     """
     own = stem_set(sentence)
     named = frozenset(
@@ -99,7 +99,7 @@ def binding(expected: ExpectedAnswer, sentence: str, title: str) -> float:
     units = _with_units(words)
     if expected.head and expected.head not in named and expected.head not in units:
         return 0.0
-    present = own | named | stem_set(title) | {expected.head}
+    present = own | named | stem_set(heading) | {expected.head}
     share = sum(w for stem, w in expected.weights.items() if stem in present) / sum(expected.weights.values())
     return share if share >= LEAST_SHARE[expected.type] and _holds(expected, sentence, words, units) else 0.0
 

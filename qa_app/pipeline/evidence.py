@@ -93,7 +93,9 @@ def gather(
         return None
     quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
     matter = _on_one_matter(nearest, facts, {study.study_id for study in quoted})
-    texts = [sentence for q in composed.quotations for sentence in q.sentences] + [study.title for study in quoted]
+    texts = [sentence for q in composed.quotations for sentence in q.sentences] + [
+        passage.heading for passage in composed.passages
+    ]
     chosen = Evidence(
         question=question,
         query=query,
@@ -146,7 +148,7 @@ def _expected_answer(query: Query, retrieved: Retrieved, cited: Sequence[str]) -
 def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[tuple[int, int], float]:
     """Return how well each sentence that holds the expected answer names what is asked about, by passage and index."""
     shares = {
-        (passage.passage_id, n): answer_type.binding(expected, passage.text[s.start : s.end], passage.study.title)
+        (passage.passage_id, n): answer_type.binding(expected, passage.text[s.start : s.end], passage.heading)
         for passage in passages
         for n, s in enumerate(passage.sentences)
     }

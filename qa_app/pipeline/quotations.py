@@ -29,7 +29,7 @@ class Quotation:
     core: int
     """Index of the sentence it was made for; the others make that one readable."""
     terms: frozenset[str]
-    """Stems of its words."""
+    """Stems of its words, and of the heading that its source gives it."""
 
     @property
     def study_id(self) -> str:
@@ -64,12 +64,17 @@ def cut(passage: Passage, named: Container[int] = ()) -> Iterator[Quotation]:
     """Yield the quotation around each sentence of a passage, each run once.
 
     Runs over `LONGEST` sentences are left out, and those with a sentence that instructs a machine.
-    `named` holds the indices of sentences that name what is asked about: "the" at their start needs no antecedent.
+    `named` holds the indices of sentences that name what is asked about: "the" at their start needs no antecedent. Nor
+    does it in the first sentence of a source's own passage, which is read below its title and heading.
     """
     texts = [passage.text[s.start : s.end] for s in passage.sentences]
     ties = [_CONNECTIVES.find(words_of(text)[:OPENING]) for text in texts]
     back = [_opens(tie, "refers_back") or _opens(tie, "qualifies") for tie in ties]
-    refers = [back[n] or (_opens(tie, "definite") and n not in named) for n, tie in enumerate(ties)]
+    is_headed = passage.kind is PassageKind.EXCERPT
+    refers = [
+        back[n] or (_opens(tie, "definite") and n not in named and not (n == 0 and is_headed))
+        for n, tie in enumerate(ties)
+    ]
     qualifies = [_opens(tie, "qualifies") for tie in ties]
     orders = [gives_orders(text) for text in texts]
     seen: set[tuple[int, int]] = set()
@@ -82,7 +87,7 @@ def cut(passage: Passage, named: Container[int] = ()) -> Iterator[Quotation]:
         if refers[first] or last - first >= LONGEST or (first, last) in seen or any(orders[first : last + 1]):
             continue
         seen.add((first, last))
-        yield Quotation(passage, first, last, core, stem_set(" ".join(texts[first : last + 1])))
+        yield Quotation(passage, first, last, core, stem_set(" ".join((passage.own_section, *texts[first : last + 1]))))
 
 
 def has_statistics(text: str) -> bool:
