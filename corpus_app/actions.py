@@ -20,6 +20,7 @@ ACTIONS = {  # every recorded action
     "change_encoder": "Encoder changed",
     "comment": "Comment",
     "confirm_finding": "Finding confirmed with its source",
+    "confirm_start": "Step of the start confirmed",
     "create_study": "Study added",
     "delete_certainty": "Certainty deleted",
     "delete_collection": "Collection deleted",

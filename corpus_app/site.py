@@ -92,6 +92,8 @@ class Site:
     source_kinds: Mapping[str, SourceKind] = field(default_factory=dict)
     section_roles: Mapping[str, SectionRole] = field(default_factory=dict)
     """Roles of the corpus' own sections, by their names as they stand in the sources."""
+    routes_off: tuple[str, ...] = ()
+    """Kinds of question that get no fixed reply here, though the word lists have one."""
     facets: Mapping[str, Facet] = field(default_factory=dict)
     phrase_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Lists that phrases of facets refer to: {person}."""

@@ -23,6 +23,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
 from pgvector.django import VectorField
 
+from corpus_app import search
 from qa_app.pipeline.question.safety import with_instead
 from qa_app.pipeline.text import clean, words
 
@@ -628,15 +629,24 @@ class SafetyReply(models.Model):
 
 
 class CorpusCalibration(models.Model):
-    """Figures that fit the estimates to a corpus without labels; the newest row is in force."""
+    """Figures that fit the estimates to a corpus without labels; the newest that came to an end is in force."""
 
-    corpus_version = models.PositiveIntegerField()
-    passages = models.PositiveIntegerField(help_text="Searchable passages at that time.")
-    models_version = models.CharField(max_length=80, help_text="The models whose estimates it scales.")
-    questions = models.PositiveIntegerField(help_text="Made questions that it was fitted on.")
-    auroc = models.FloatField(help_text="How well the estimates tell made questions with and without their source.")
-    figures = models.JSONField(help_text="Slopes and offsets of the logits.")
+    SHIPPED_SHARE = 0.5  # of studies with curated texts: above it, the models as shipped fit
+
+    corpus_version = models.PositiveIntegerField(default=0)
+    passages = models.PositiveIntegerField(default=0, help_text="Searchable passages at that time.")
+    models_version = models.CharField(max_length=80, blank=True, help_text="The models whose estimates it scales.")
+    questions = models.PositiveIntegerField(default=0, help_text="Made questions that it was fitted on.")
+    auroc = models.FloatField(
+        default=0.0, help_text="How well the estimates tell made questions with and without their source."
+    )
+    figures = models.JSONField(default=dict, help_text="Slopes and offsets of the logits.")
     at = models.DateTimeField(auto_now_add=True)
+    is_under_way = models.BooleanField(default=False)
+    beat_at = models.DateTimeField(null=True, blank=True, help_text="When the worker last gave a sign.")
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True, help_text="Why nothing was fitted.")
 
     def __str__(self) -> str:
         return f"version {self.corpus_version}, {self.questions} questions"
@@ -644,4 +654,9 @@ class CorpusCalibration(models.Model):
     @classmethod
     def newest(cls) -> CorpusCalibration | None:
         """Return the row in force; None where there is none."""
-        return cls.objects.order_by("-pk").first()
+        return cls.objects.filter(is_under_way=False, error="").order_by("-pk").first()
+
+    @classmethod
+    def is_missing(cls) -> bool:
+        """Return whether nothing is fitted to this corpus, and most of it is not what the shipped models fit."""
+        return search.curated_share() <= cls.SHIPPED_SHARE and cls.newest() is None

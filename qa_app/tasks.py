@@ -44,10 +44,11 @@ def forget_contexts() -> None:
 
 @shared_task(name="qa_app.tasks.calibrate_corpus")
 def calibrate_corpus() -> None:
-    """Calibrate the estimates to the corpus, where it has changed enough."""
+    """Calibrate the estimates to the corpus, where somebody asked for it or it has changed enough."""
     try:
-        if corpus_calibration.is_due():
-            corpus_calibration.calibrate()
+        row = corpus_calibration.claim()
+        if row or corpus_calibration.is_due():
+            corpus_calibration.calibrate(row)
     except search.EncoderUnavailable as error:
         logger.error("%s", error)
 

@@ -20,7 +20,7 @@ class Rows:
         empty = [model for model in apps.get_models(include_auto_created=True) if not model._base_manager.exists()]
         make()
         connection.check_constraints()
-        return cls({model._meta.db_table: _copied(model) for model in empty if model._base_manager.exists()})
+        return cls({model._meta.db_table: copied(model) for model in empty if model._base_manager.exists()})
 
     def restore(self) -> None:
         """Copy the rows in, in one transaction. Sequences only rise, so that their ids are free."""
@@ -30,7 +30,8 @@ class Rows:
                     copy.write(content)
 
 
-def _copied(model: Any) -> tuple[str, bytes]:
+def copied(model: Any) -> tuple[str, bytes]:
+    """Return the columns of a table and its rows."""
     columns = ", ".join(f'"{field.column}"' for field in model._meta.concrete_fields if not field.generated)
     copying = f'COPY "{model._meta.db_table}" ({columns}) TO STDOUT (FORMAT binary)'
     with connection.cursor() as cursor, cursor.copy(copying) as copy:

@@ -36,10 +36,11 @@ from corpus_app.curation.full_export import export_everything, zip_everything
 from corpus_app.curation.history import CannotRestore, restore
 from corpus_app.curation.identifiers import clean_authors, clean_doi, clean_pmid, clean_url
 from corpus_app.curation.importing import ImportReport, import_corpus, known_ids
-from corpus_app.curation.lexica import current_lexica, set_lexica
+from corpus_app.curation.lexica import BadSiteFile, current_lexica, revise_site, set_lexica
 from corpus_app.curation.merging import TAKEABLE, CannotMerge, merge
 from corpus_app.curation.replacing import CannotReplace, Replacement, find_faults, replace_corpus
 from corpus_app.curation.rows import find_text_fault
+from corpus_app.curation.starting import confirm_step, confirmed_steps
 from corpus_app.curation.studies import (
     EDITABLE,
     add_passage,
@@ -74,6 +75,7 @@ __all__ = [
     "EDITABLE",
     "TAKEABLE",
     "Act",
+    "BadSiteFile",
     "BrokenText",
     "CannotChangeEncoder",
     "CannotMerge",
@@ -110,6 +112,8 @@ __all__ = [
     "clean_url",
     "comment",
     "confirm_finding",
+    "confirm_step",
+    "confirmed_steps",
     "corpus_files",
     "correct_study",
     "correct_text",
@@ -139,6 +143,7 @@ __all__ = [
     "replace_corpus",
     "restore",
     "revise_passage",
+    "revise_site",
     "revise_study",
     "save_certainty",
     "save_concept",

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import models
 
+from corpus_app import search
 from corpus_app.curation import rows
 from corpus_app.curation.acts import Act, NotAllowed, NotConfirmed, act
 from corpus_app.models import (
@@ -34,6 +35,8 @@ Entry = (
     | OutcomeCertainty
     | StudyConcept
 )
+
+FIRST_COLLECTION = "sources"
 
 # The parent within which each entry's position counts; None for entries with one global order.
 _OWNER: Mapping[type[models.Model], str | None] = {
@@ -161,6 +164,14 @@ def _set_collections(concept: Concept, slugs: tuple[str, ...]) -> rows.Changes:
         ConceptCollection(concept=concept, collection_id=slug, position=position) for position, slug in enumerate(slugs)
     )
     return {"collections": {"before": before, "after": list(slugs)}}
+
+
+def create_first_collection(*, by: User | None) -> Collection:
+    """Create the collection of an empty desk, which is called like what the site holds."""
+    nouns = search.site().nouns
+    first = Collection(slug=FIRST_COLLECTION, name=nouns.many.capitalize() if nouns else "Sources")
+    save_entry(first, by=by, by_name="import")
+    return first
 
 
 def save_certainty(draft: CertaintyDraft, *, by: User | None, by_name: str = "") -> OutcomeCertainty:

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
 from corpus_app import actions
-from corpus_app.curation import entries, rows, studies
+from corpus_app.curation import entries, lexica, rows, studies
 from corpus_app.curation.acts import CurationError, act
 from corpus_app.models import Collection, Concept, CorpusEvent, Finding, Passage, Study
 from corpus_app.sources import ConceptDraft
@@ -269,7 +269,14 @@ def _restore_finding(event: CorpusEvent, by: User | None) -> None:
     entries.save_entry(Finding(study=study, **was), by=by)
 
 
+def _set_lexica(event: CorpusEvent, by: User | None) -> None:
+    before = _before(event)
+    kept = {name: content for name, content in lexica.current_lexica().items() if name not in before}
+    lexica.set_lexica(kept | {name: content for name, content in before.items() if content}, by=by)
+
+
 _UNDO: Mapping[str, Callable[[CorpusEvent, User | None], None]] = {
+    "import_lexica": _set_lexica,
     "revise_study": _revise_study,
     "label_study": _revise_study,
     "assign_study": _assign_study,

@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -28,6 +29,7 @@ from corpus_app.curation.acts import CurationError, wake_indexing
 from corpus_app.curation.acts import NotReady as NotReady
 from corpus_app.curation.effects import CHOOSABLE as CHOOSABLE
 from corpus_app.curation.effects import CHOSEN
+from corpus_app.curation.entries import create_first_collection
 from corpus_app.curation.items import Options as Options
 from corpus_app.curation.items import options_of
 from corpus_app.curation.listed_lookups import ListedLookup, title_of
@@ -130,7 +132,9 @@ def confirm(job: ImportJob, options: Options, *, by: User | None) -> None:
             not options.collection
             and chosen.filter(kind="study", effect__in=["new", "alike"], draft__collection="").exists()
         ):
-            raise CurationError("Choose the collection: the file names none.")
+            if Collection.objects.exists():
+                raise CurationError("Choose the collection: the file names none.")
+            options = replace(options, collection=create_first_collection(by=by).pk)
         ImportItem.objects.filter(job=job, chosen=False, outcome="").update(outcome=ImportItem.Outcome.LEFT)
         stored.options = {name: getattr(options, name) for name in Options.__slots__}
         stored.status = ImportJob.Status.CONFIRMED

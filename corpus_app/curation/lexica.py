@@ -1,13 +1,23 @@
-"""The word lists of the corpus's subject area, which an import replaces as a whole."""
+"""The site file and the word lists of the corpus's subject area: replaced as a whole, or revised key by key."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+import tomlkit
 from django.contrib.auth.models import User
 
-from corpus_app.curation.acts import act
+from corpus_app.curation.acts import CurationError, EditConflict, NotAllowed, act
 from corpus_app.models import CorpusLexicon
+from corpus_app.sources import site_hash, site_problems
+
+SITE, SAFETY = "site", "safety"
+NOT_PUBLIC_ALONE = "The words of the site are public at once"
+
+
+class BadSiteFile(CurationError):
+    """A change that would leave a site file which no import takes."""
 
 
 def set_lexica(lexica: Mapping[str, str], *, by: User | None, by_name: str = "") -> bool:
@@ -35,3 +45,38 @@ def set_lexica(lexica: Mapping[str, str], *, by: User | None, by_name: str = "")
 def current_lexica() -> dict[str, str]:
     """Return the stored word lists, TOML by name."""
     return dict(CorpusLexicon.objects.values_list("name", "content"))
+
+
+def revise_site(changes: Mapping[str, Any], *, seen: str | None = None, by: User | None, by_name: str = "") -> bool:
+    """Set keys of the site file, and keep the rest with its comments; return whether anything changed.
+
+    An empty value takes a key away; a table is changed key by key. `seen` is the hash of the file that was changed.
+    Raises EditConflict, BadSiteFile, and NotAllowed for want of a review.
+    """
+    with act(by=by, by_name=by_name) as current:
+        if not current.may_change_published:
+            raise NotAllowed(NOT_PUBLIC_ALONE, "ask one of them.")
+        stored = CorpusLexicon.objects.select_for_update().filter(name=SITE).first()
+        content = stored.content if stored else ""
+        if seen is not None and seen != site_hash(content):
+            raise EditConflict("the settings of the site")
+        document = tomlkit.parse(content)
+        _merge(document, changes)
+        revised = tomlkit.dumps(document)
+        if revised == content:
+            return False
+        if problems := list(site_problems(revised)):
+            raise BadSiteFile(" ".join(f"{problem.field}: {problem.reason}" for problem in problems))
+        return set_lexica(current_lexica() | {SITE: revised}, by=by, by_name=by_name)
+
+
+def _merge(table: Any, changes: Mapping[str, Any]) -> None:
+    for key, value in changes.items():
+        if isinstance(value, Mapping):
+            _merge(table.setdefault(key, tomlkit.table()), value)
+            if not table[key]:
+                del table[key]
+        elif value in ("", [], None):
+            table.pop(key, None)
+        elif table.get(key) != value:
+            table[key] = value

@@ -99,10 +99,7 @@ def unmapped_terms(model_admin: admin.ModelAdmin[Concept], request: HttpRequest)
         if not may_change:
             raise PermissionDenied
         return _make_aliases(request)
-    names = [*Concept.objects.values_list("name", flat=True), *ConceptAlias.objects.values_list("name", flat=True)]
-    authors = Study.objects.values_list("authors", flat=True)
-    people = {part for listed in authors for author in listed for part in author.split()[:-1]}  # written as Family AB
-    found = terms.find_unmapped(_passages(), asked_questions(), names, people=people)
+    found = find_unmapped_terms()
     add, listed = reverse("admin:corpus_app_concept_add"), reverse("admin:corpus_app_passage_changelist")
     context = {
         **model_admin.admin_site.each_context(request),
@@ -115,6 +112,14 @@ def unmapped_terms(model_admin: admin.ModelAdmin[Concept], request: HttpRequest)
         "may_add": model_admin.has_add_permission(request),
     }
     return TemplateResponse(request, "admin/corpus_app/concept/terms.html", context)
+
+
+def find_unmapped_terms() -> tuple[terms.Term, ...]:
+    """Return the frequent terms of passages and questions that belong to no concept."""
+    names = [*Concept.objects.values_list("name", flat=True), *ConceptAlias.objects.values_list("name", flat=True)]
+    authors = Study.objects.values_list("authors", flat=True)
+    people = {part for listed in authors for author in listed for part in author.split()[:-1]}  # written as Family AB
+    return terms.find_unmapped(_passages(), asked_questions(), names, people=people)
 
 
 def _passages() -> Iterable[str]:

@@ -11,15 +11,14 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection
-from django.db.models import Count, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from corpus_app import models, quality, records
 from corpus_app.search import word_counts
 from corpus_app.search.versions import corpus_version, once_per_version
 from corpus_app.site import Site
+from corpus_app.sources import site_hash as file_hash
 from corpus_app.sources import site_of
-
-SITE_HASH_DIGITS = 16
 
 
 def collections() -> tuple[records.Collection, ...]:
@@ -66,6 +65,17 @@ def corpus_figures() -> dict[str, Any]:
     }
 
 
+def curated_share() -> float:
+    """Return the share of published studies with questions or plain words of curators; 0 where none is published."""
+    return once_per_version(_read_curated_share)
+
+
+def _read_curated_share() -> float:
+    published = models.Study.objects.published()
+    written = models.StudyText.objects.filter(study=OuterRef("pk"), kind__in=["question", "plain"])
+    return published.filter(Exists(written)).count() / (published.count() or 1)
+
+
 def corpus_digest() -> dict[str, Any]:
     """Return the number of searchable passages and a `sha256` over their content: equal for corpora of equal text."""
     rows = models.Passage.objects.searchable().order_by("study__study_id", "position")
@@ -90,7 +100,7 @@ def site_hash() -> str:
 
 def _read_site_hash() -> str:
     content = models.CorpusLexicon.objects.filter(name="site").values_list("content", flat=True).first()
-    return hashlib.sha256(content.encode()).hexdigest()[:SITE_HASH_DIGITS] if content else ""
+    return file_hash(content or "")
 
 
 def _read_site() -> Site:

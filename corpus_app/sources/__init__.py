@@ -66,7 +66,8 @@ from corpus_app.sources.lexicon import lexicon_path, read_lexica
 from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
 from corpus_app.sources.sheets import sheet_pieces, to_sheet
-from corpus_app.sources.site_file import site_of
+from corpus_app.sources.site_file import find_problems as site_problems
+from corpus_app.sources.site_file import site_hash, site_of
 from corpus_app.sources.studies import study_from
 from corpus_app.sources.values import doi_fault, listed, pmid_fault, text_fault, url_fault
 from corpus_app.sources.vocabulary import vocabulary_from
@@ -130,7 +131,9 @@ __all__ = [
     "ris_pieces",
     "serialization",
     "sheet_pieces",
+    "site_hash",
     "site_of",
+    "site_problems",
     "source_of",
     "spreadsheet",
     "stream",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -17,6 +18,7 @@ from corpus_app.sources.drafts import Problem
 from corpus_app.sources.layout import SITE
 from corpus_app.sources.values import SLUG, listed
 
+HASH_DIGITS = 16
 _CONVERTER = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
 _LABELS = frozenset(
     {"concept_kinds", "source_kinds", "facet_words"}
@@ -33,9 +35,15 @@ class _Declared:
     concept_kinds: Mapping[str, ConceptKind] = field(default_factory=dict)
     source_kinds: Mapping[str, SourceKind] = field(default_factory=dict)
     section_roles: Mapping[str, SectionRole] = field(default_factory=dict)
+    routes_off: tuple[str, ...] = ()
     facets: Mapping[str, Facet] = field(default_factory=dict)
     phrase_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     languages: Mapping[str, SiteTexts] = field(default_factory=dict)
+
+
+def site_hash(content: str) -> str:
+    """Return the first 16 hex digits of the SHA-256 of a site file; empty for an empty one."""
+    return hashlib.sha256(content.encode()).hexdigest()[:HASH_DIGITS] if content else ""
 
 
 def site_of(table: Mapping[str, Any]) -> Site:
@@ -50,6 +58,7 @@ def site_of(table: Mapping[str, Any]) -> Site:
         concept_kinds=declared.concept_kinds,
         source_kinds=declared.source_kinds,
         section_roles=declared.section_roles,
+        routes_off=declared.routes_off,
         facets=declared.facets,
         phrase_lists=declared.phrase_lists,
     )

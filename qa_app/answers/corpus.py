@@ -119,7 +119,7 @@ def _read_facts() -> CorpusFacts:
         concepts=concepts,
         concept_index=ConceptIndex.build(concepts),
         facets=FacetIndex.build(site.facets, site.phrase_lists),
-        safety=SafetyLexicon.build(lexicons),
+        safety=SafetyLexicon.build(lexicons).without(site.routes_off),
         polarity=PhraseIndex.of_language("polarity", corpus=lexicons),
         findings=findings,
         finding_concepts={finding.finding_id: map_finding(finding, aliases) for finding in findings},

@@ -9,15 +9,20 @@ import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 
 import numpy as np
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
 from numpy.typing import NDArray
 
+from common.waking import wake
 from corpus_app import search
 from corpus_app.records import Notice
 from qa_app.answers import answering, engines
 from qa_app.answers.corpus import SearchedCorpus
-from qa_app.evaluation import made_questions
+from qa_app.evaluation import judging, made_questions
 from qa_app.evaluation.made_questions import MadeQuestion
 from qa_app.models import CorpusCalibration
 from qa_app.pipeline.learned import Scaling, logit
@@ -31,6 +36,10 @@ LEAST_QUESTIONS = 30  # made of fewer, the figures would be chance
 CHANGED_SHARE = 0.1  # of the passages: from then on the figures are fitted anew
 PENALTY = 0.02  # of the squared distance from slope 1 and offset 0, a question
 SEED = 1
+TASK = "qa_app.tasks.calibrate_corpus"
+WORKER_TIMEOUT = timedelta(minutes=2)  # without a sign, another worker claims it
+BEAT = 5  # questions between two signs of progress
+TOO_FEW = "Too few questions could be made of sources without curated texts, so nothing is scaled."
 
 
 def make_questions() -> tuple[MadeQuestion, ...]:
@@ -118,38 +127,80 @@ def auroc(yes: NDArray[np.float64], no: NDArray[np.float64]) -> float:
 
 
 def is_due() -> bool:
-    """Return whether the corpus or the models have changed since the last calibration, enough to matter."""
-    last = CorpusCalibration.newest()
+    """Return whether the corpus or the models have changed since the last attempt, enough to matter."""
+    last = CorpusCalibration.objects.filter(is_under_way=False).order_by("-pk").first()
     if last is None or last.models_version != engines.engine(answering.POLICY).models.version:
         return search.corpus_version() > 0
     passages = search.corpus_figures()["passages"]
     return bool(abs(passages - last.passages) > CHANGED_SHARE * last.passages)
 
 
-def calibrate() -> CorpusCalibration | None:
+def request() -> CorpusCalibration:
+    """Ask a worker for a calibration; return the one under way, if there is one."""
+    row = CorpusCalibration.objects.filter(is_under_way=True).first()
+    row = row or CorpusCalibration.objects.create(is_under_way=True)
+    wake(TASK)
+    return row
+
+
+def claim() -> CorpusCalibration | None:
+    """Claim a calibration that waits, or whose worker stopped; None where there is none."""
+    now = timezone.now()
+    left = Q(beat_at=None) | Q(beat_at__lt=now - WORKER_TIMEOUT)
+    with transaction.atomic():
+        rows = CorpusCalibration.objects.select_for_update(skip_locked=True).filter(left, is_under_way=True)
+        if row := rows.order_by("pk").first():
+            row.beat_at = now
+            row.save(update_fields=["beat_at"])
+    return row
+
+
+def calibrate(row: CorpusCalibration | None = None) -> CorpusCalibration | None:
     """Fit the present corpus and store the figures; None where too few questions can be made of it.
 
-    Raises EncoderUnavailable.
+    Questions that curators say should be refused count as unanswerable. Raises EncoderUnavailable.
     """
-    corpus, models = SearchedCorpus(), engines.engine(answering.POLICY).models
+    row = row or CorpusCalibration.objects.create(is_under_way=True, beat_at=timezone.now())
     try:
-        rows = [row for question in make_questions() if (row := estimate(question, corpus, models))]
+        _fit_and_store(row)
     except LegFailed as error:
+        _end(row, error=str(error))
         raise search.EncoderUnavailable(str(error)) from error
-    if len(rows) < LEAST_QUESTIONS:
-        return None
-    yes, no = np.array([row.answerable for row in rows]), np.array([row.unanswerable for row in rows])
-    slope, offset = fit([*yes, *no], [True] * len(yes) + [False] * len(no))
+    except Exception as error:
+        _end(row, error=f"{type(error).__name__}: {error}")
+        raise
+    return None if row.error else row
+
+
+def _fit_and_store(row: CorpusCalibration) -> None:
+    corpus, models, refused = SearchedCorpus(), engines.engine(answering.POLICY).models, judging.refused_questions()
+    questions = make_questions()
+    found: list[tuple[Estimates, bool]] = []
+    for done, question in enumerate(questions, start=1):
+        if estimates := estimate(question, corpus, models):
+            found.append((estimates, question.text not in refused))
+        if done % BEAT == 0 or done == len(questions):
+            beat = {"done": done, "total": len(questions), "beat_at": timezone.now()}
+            CorpusCalibration.objects.filter(pk=row.pk).update(**beat)
+    row.models_version = models.version
+    if len(found) < LEAST_QUESTIONS:
+        _end(row, error=TOO_FEW)
+        return
+    logits = [e.answerable for e, _ in found] + [e.unanswerable for e, _ in found]
+    targets = [is_answered for _, is_answered in found] + [False] * len(found)
+    slope, offset = fit(logits, targets)
     lead_slope, lead_offset = fit(
-        [row.lead for row in rows] + [row.lead_without for row in rows],
-        [row.is_found for row in rows] + [False] * len(rows),
+        [e.lead for e, _ in found] + [e.lead_without for e, _ in found],
+        [e.is_found and is_answered for e, is_answered in found] + [False] * len(found),
     )
-    found = auroc(yes, no)
-    return CorpusCalibration.objects.create(
-        corpus_version=search.corpus_version(),
-        passages=search.corpus_figures()["passages"],
-        models_version=models.version,
-        questions=len(rows),
-        auroc=found,
-        figures=asdict(Scaling(slope, offset, lead_slope, lead_offset)),
-    )
+    x, y = np.array(logits), np.array(targets)
+    row.questions, row.auroc = len(found), auroc(x[y], x[~y])
+    row.figures = asdict(Scaling(slope, offset, lead_slope, lead_offset))
+    _end(row)
+
+
+def _end(row: CorpusCalibration, *, error: str = "") -> None:
+    row.is_under_way, row.error = False, error[:2_000]
+    row.corpus_version, row.passages = search.corpus_version(), search.corpus_figures()["passages"]
+    names = "is_under_way error corpus_version passages models_version questions auroc figures"
+    row.save(update_fields=names.split())

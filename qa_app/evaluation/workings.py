@@ -11,7 +11,7 @@ from corpus_app import search
 from qa_app.answers import answering, asking, engines
 from qa_app.answers.corpus import describe_calibration
 from qa_app.evaluation.measures import wilson_interval
-from qa_app.models import EvaluationRun
+from qa_app.models import CorpusCalibration, EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER, BadModel, ModelFile
 from qa_app.pipeline.policy import Policy
 
@@ -112,4 +112,5 @@ def how_it_works() -> dict[str, Any]:
         "longest_question": asking.MAX_QUESTION_LENGTH,
         "calibration_trouble": engines.model_trouble(),
         "corpus_calibration": describe_calibration(),
+        "is_uncalibrated": CorpusCalibration.is_missing(),
     }

@@ -133,7 +133,7 @@ class Command(BaseCommand):
     def corpus(self) -> None:
         found = corpus_calibration.calibrate()
         if found is None:
-            raise CommandError("Too few questions could be made of studies without curated texts: nothing is scaled.")
+            raise CommandError(corpus_calibration.TOO_FEW)
         self.stdout.write(f"{found.questions} questions, AUROC {found.auroc:.3f}, {found.figures}")
         if found.auroc < LEAST_AUROC:
             self.stdout.write("On this corpus the estimates tell little: refusals and confidence are not reliable.")

@@ -7,7 +7,7 @@ list misses. Both are data: the lexicon files of the language and of the corpus,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from qa_app.pipeline.lexicon import (
@@ -93,6 +93,12 @@ class SafetyLexicon:
         rules = [_rule(row, index.names, routes) for row in _rows(tables, "rules")]
         rules.sort(key=lambda rule: list(routes).index(rule.route))
         return cls(routes, tuple(rules), index, Spelling.build(_rows(tables, "misspelt"), index.vocabulary))
+
+    def without(self, routes: Iterable[str]) -> SafetyLexicon:
+        """Return the lexicon without these routes; the urgent ones stay."""
+        off = frozenset(routes) - URGENT
+        kept = {name: route for name, route in self.routes.items() if name not in off}
+        return replace(self, routes=kept, rules=tuple(rule for rule in self.rules if rule.route in kept))
 
     def words(self, question: str) -> tuple[str, ...]:
         """Return the normalised words of a question, with slips in words that matter corrected."""
