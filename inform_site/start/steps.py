@@ -11,7 +11,7 @@ from corpus_app import curation, search
 from corpus_app.models import Concept, Study
 from corpus_app.records import Status
 from inform_site.start import sections
-from qa_app.evaluation import judging
+from qa_app.evaluation import verdicts
 from qa_app.models import CorpusCalibration
 
 QUESTIONS = 20
@@ -69,7 +69,7 @@ def _safety(is_confirmed: bool) -> tuple[bool, str]:
 
 
 def _questions(is_confirmed: bool) -> tuple[bool, str]:
-    judged, left = judging.count_judged(), len(judging.waiting())
+    judged, left = verdicts.count_verdicts(), len(verdicts.waiting())
     is_calibrated = CorpusCalibration.newest() is not None
     fitted = "The site is calibrated." if is_calibrated else "The site is not calibrated yet."
     return is_calibrated and bool(judged) and not left, f"Judged: {judged}. Open: {left}. {fitted}"

@@ -21,8 +21,8 @@ from corpus_app.models import ImportJob, Study
 from corpus_app.records import ConceptRole, SectionRole, Status
 from inform_site.start import concepts, forms, routes, sections
 from inform_site.start.steps import QUESTIONS, Step, steps
-from qa_app.evaluation import corpus_calibration, judging
-from qa_app.evaluation.judging import Verdict
+from qa_app.evaluation import corpus_calibration, verdicts
+from qa_app.evaluation.verdicts import Verdict
 from qa_app.models import CorpusCalibration
 
 PERMISSION = "corpus_app.publish_study"
@@ -106,7 +106,7 @@ class StartPages:
                     drafts.values_list("study_id", flat=True), {"status": "publish"}, by=curator(request)
                 )
             except EXPECTED_ERRORS as error:
-                _tell(request, error)
+                _show_error(request, error)
                 return _to("sources")
             return HttpResponseRedirect(reverse("admin:corpus_app_bulkedit_change", args=[edit.pk]))
         context = {
@@ -186,13 +186,13 @@ class StartPages:
         if request.method == "POST":
             self._act_on_questions(request)
             return _to("questions")
-        waiting = judging.waiting()
+        waiting = verdicts.waiting()
         under_way = CorpusCalibration.objects.filter(is_under_way=True).first()
         last = CorpusCalibration.objects.filter(is_under_way=False).order_by("-pk").first()
         context = {
-            "judged": judging.count_judged(),
+            "judged": verdicts.count_verdicts(),
             "left": len(waiting),
-            "shown": [] if under_way else [judging.answer(golden) for golden in waiting[:JUDGED_AT_ONCE]],
+            "shown": [] if under_way else [verdicts.answer(golden) for golden in waiting[:JUDGED_AT_ONCE]],
             "wanted": QUESTIONS,
             "under_way": under_way,
             "last": last,
@@ -203,25 +203,25 @@ class StartPages:
 
     def _act_on_questions(self, request: HttpRequest) -> None:
         if "make" in request.POST:
-            made = judging.propose(corpus_calibration.make_questions(), most=QUESTIONS)
+            made = verdicts.propose(corpus_calibration.make_questions(), most=QUESTIONS)
             words = f"Questions made: {made}." if made else "No further question could be made of these sources."
             messages.success(request, words)
         elif "calibrate" in request.POST:
             corpus_calibration.request()
         else:
             verdict, _, key = request.POST.get("verdict", "").partition(":")
-            golden = next((row for row in judging.waiting() if row.key == key), None)
+            golden = next((row for row in verdicts.waiting() if row.key == key), None)
             if golden is None or verdict not in frozenset(Verdict):
                 messages.error(request, "This question is judged already, or its source is gone.")
                 return
-            judging.judge(golden, Verdict(verdict))
+            verdicts.judge(golden, Verdict(verdict))
 
     def _done(self, request: HttpRequest, save: Callable[[], None], words: str) -> bool:
         """Carry something out and tell what came of it; return whether it was done."""
         try:
             save()
         except EXPECTED_ERRORS as error:
-            _tell(request, error)
+            _show_error(request, error)
             return False
         messages.success(request, words)
         return True
@@ -247,7 +247,7 @@ CONCEPT_ROLES = {
 }
 
 
-def _tell(request: HttpRequest, error: Exception) -> None:
+def _show_error(request: HttpRequest, error: Exception) -> None:
     for reason in error_messages(error):
         messages.error(request, reason)
 

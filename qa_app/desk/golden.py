@@ -28,14 +28,14 @@ from qa_app.desk.base import (
     WordsFilter,
     person,
 )
-from qa_app.evaluation import golden_runs, golden_set, judging
+from qa_app.evaluation import golden_runs, golden_set, verdicts
 from qa_app.models import EvaluationRun, GoldenQuestion
 
 MAX_FILE_BYTES = 2_000_000  # bytes
 
 
 KINDS = {
-    judging.KIND: "Made from the sources",
+    verdicts.KIND: "Made from the sources",
     "answerable_lay": "Answerable, in everyday words",
     "answerable_technical": "Answerable, in terms of the field",
     "answerable_numeric": "Answerable, with numbers",

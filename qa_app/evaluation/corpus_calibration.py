@@ -22,7 +22,7 @@ from corpus_app import search
 from corpus_app.records import Notice
 from qa_app.answers import answering, engines
 from qa_app.answers.corpus import SearchedCorpus
-from qa_app.evaluation import judging, made_questions
+from qa_app.evaluation import made_questions, verdicts
 from qa_app.evaluation.made_questions import MadeQuestion
 from qa_app.models import CorpusCalibration
 from qa_app.pipeline.learned import Scaling, logit
@@ -173,7 +173,7 @@ def calibrate(row: CorpusCalibration | None = None) -> CorpusCalibration | None:
 
 
 def _fit_and_store(row: CorpusCalibration) -> None:
-    corpus, models, refused = SearchedCorpus(), engines.engine(answering.POLICY).models, judging.refused_questions()
+    corpus, models, refused = SearchedCorpus(), engines.engine(answering.POLICY).models, verdicts.refused_questions()
     questions = make_questions()
     found: list[tuple[Estimates, bool]] = []
     for done, question in enumerate(questions, start=1):

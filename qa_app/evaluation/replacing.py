@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from django.db.models import Q
 
-from qa_app.evaluation import judging
+from qa_app.evaluation import verdicts
 from qa_app.models import CorpusCalibration, GoldenQuestion, Proposal, SafetyReply
 
 
@@ -16,7 +16,7 @@ def adapt(archived: Sequence[str]) -> Iterator[str]:
     about = Q(relevant__has_any_keys=list(archived)) | (Q(relevant={}) & ~Q(kind="safety"))
     if number := asked.filter(about).update(is_active=False):
         yield f"Golden questions put out of use, since they ask about the former corpus: {number}."
-    GoldenQuestion.objects.filter(kind=judging.KIND, note=judging.WAITING, is_active=False).delete()
+    GoldenQuestion.objects.filter(kind=verdicts.KIND, note=verdicts.WAITING, is_active=False).delete()
     CorpusCalibration.objects.all().delete()
     Proposal.objects.filter(status__in=Proposal.UNDECIDED).delete()
     written = SafetyReply.objects.filter(status=SafetyReply.Status.APPROVED, written_by__isnull=False)

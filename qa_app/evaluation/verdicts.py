@@ -27,7 +27,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class SampleAnswer:
     """A question with what the site says to it now."""
 
     golden: GoldenQuestion
@@ -44,7 +44,10 @@ class Judged:
 
 
 def propose(questions: Sequence[MadeQuestion], *, most: int) -> int:
-    """Store the first made questions that nobody has seen yet, to wait for a verdict; return how many there are."""
+    """Store the first made questions that nobody has seen yet, to wait for a verdict; return how many there are.
+
+    A question of loose words with a number among them is left out: a person cannot say what it asks.
+    """
     rows = [
         GoldenQuestion(
             key=f"{KIND}-{hashlib.sha256(question.text.encode()).hexdigest()[:12]}",
@@ -56,6 +59,7 @@ def propose(questions: Sequence[MadeQuestion], *, most: int) -> int:
             is_active=False,
         )
         for question in questions
+        if not any(letter.isdigit() for letter in question.text)
     ]
     present = set(GoldenQuestion.objects.filter(key__in=[row.key for row in rows]).values_list("key", flat=True))
     new = {row.key: row for row in rows if row.key not in present}
@@ -69,7 +73,7 @@ def waiting() -> list[GoldenQuestion]:
     return [row for row in rows if published.issuperset(row.relevant)]
 
 
-def count_judged() -> int:
+def count_verdicts() -> int:
     return GoldenQuestion.objects.filter(key__startswith=f"{KIND}-", is_active=True).count()
 
 
@@ -79,17 +83,17 @@ def refused_questions() -> frozenset[str]:
     return frozenset(judged.values_list("question", flat=True))
 
 
-def answer(golden: GoldenQuestion) -> Judged:
+def answer(golden: GoldenQuestion) -> SampleAnswer:
     """Answer a question without storing the answer."""
     asked = Question(golden.question, clean(golden.question), Mode(golden.mode), golden.collection)
     ending = answering.make(asked, writer="extractive")
     if isinstance(ending, Refused):
-        return Judged(golden, ending.outcome, (ending.message,), (), None)
+        return SampleAnswer(golden, ending.outcome, (ending.message,), (), None)
     sentences = ending.summary or ending.answer
     cited = tuple((citation.study.study_id, citation.study.title) for citation in ending.citations)
     confidence = getattr(ending, "confidence", None)
     lines = tuple(sentence.text for sentence in sentences)
-    return Judged(golden, ending.outcome, lines, cited, confidence and confidence.score)
+    return SampleAnswer(golden, ending.outcome, lines, cited, confidence and confidence.score)
 
 
 def judge(golden: GoldenQuestion, verdict: Verdict) -> None:
