@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
+from django.db import transaction
 from django.db.models import Q
 
-from qa_app.evaluation import verdicts
+from common.waking import wake
+from qa_app.evaluation import corpus_calibration, verdicts
 from qa_app.models import CorpusCalibration, GoldenQuestion, Proposal, SafetyReply
 
 
@@ -18,6 +21,8 @@ def adapt(archived: Sequence[str]) -> Iterator[str]:
         yield f"Golden questions put out of use, since they ask about the former corpus: {number}."
     GoldenQuestion.objects.filter(kind=verdicts.KIND, note=verdicts.WAITING, is_active=False).delete()
     CorpusCalibration.objects.all().delete()
+    CorpusCalibration.objects.create(is_under_way=True)
+    transaction.on_commit(partial(wake, corpus_calibration.TASK))
     Proposal.objects.filter(status__in=Proposal.UNDECIDED).delete()
     written = SafetyReply.objects.filter(status=SafetyReply.Status.APPROVED, written_by__isnull=False)
     for route in written.values_list("route", flat=True):
