@@ -21,7 +21,7 @@ from qa_app.answers.contexts import UnknownContext as UnknownContext
 from qa_app.answers.payload import Payload
 from qa_app.answers.renewing import Changes, changes_between
 from qa_app.answers.time_limit import limited
-from qa_app.models import Answer, question_key
+from qa_app.models import Answer, CorpusCalibration, question_key
 from qa_app.pipeline.policy import BadPolicy as BadPolicy
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.policy import read as read_policy
@@ -287,14 +287,17 @@ def describe_writer() -> dict[str, str | None]:
 
 
 def corpus_figures() -> dict[str, Any]:
-    """Return figures of the corpus: `studies`, `passages`, counted `collections` and `corpus_version`."""
-    return search.corpus_figures()
+    """Return `studies`, `passages`, counted `collections`, `corpus_version`, and whether it `is_uncalibrated`."""
+    return search.corpus_figures() | {"is_uncalibrated": CorpusCalibration.is_missing()}
 
 
 def collection_choices() -> dict[str, Any]:
-    """Return the `collections` that a question can be limited to: slug, name and description."""
+    """Return the `collections` that a question can be limited to, and whether the corpus `is_uncalibrated`."""
     rows = search.collections()
-    return {"collections": [{"slug": c.slug, "name": c.name, "description": c.description} for c in rows]}
+    return {
+        "is_uncalibrated": CorpusCalibration.is_missing(),
+        "collections": [{"slug": c.slug, "name": c.name, "description": c.description} for c in rows],
+    }
 
 
 def find_answer(answer_id: str) -> Payload | None:

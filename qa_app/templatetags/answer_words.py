@@ -17,8 +17,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext, ngettext
 from django.utils.translation import gettext_noop as N_
 
-from qa_app.models import CorpusCalibration
-
 register = template.Library()
 
 OUTCOMES = {
@@ -225,12 +223,6 @@ def sureness_words(label: object) -> str:
 @register.filter
 def verdict_words(verdict: object) -> str:
     return gettext(VERDICTS.get(str(verdict), ""))
-
-
-@register.simple_tag
-def is_uncalibrated() -> bool:
-    """Return whether nothing was fitted yet to a corpus that the shipped models do not fit."""
-    return CorpusCalibration.is_missing()
 
 
 @register.simple_tag

@@ -323,7 +323,6 @@ def test_every_other_reader_is_told_in_english(db: None) -> None:
         assert [words for words in ('id="words"', "The studies are in English") if words in html] == [], wanted
 
 
-@pytest.mark.django_db
 def test_an_answer_keeps_its_words_and_its_page_speaks_german(monkeypatch: pytest.MonkeyPatch) -> None:
     payload = make_payload()
     FakeAsking(payload).install(monkeypatch)
