@@ -460,6 +460,9 @@ PUBLIC: dict[str, Place] = {
     "documentation of the API": _path("/api/v1/docs/", rules=OF_SWAGGER, then=wait_for_swagger),
 }  # fmt: skip
 DESK: dict[str, Place] = {
+    "start": _desk("start"),
+    **{f"start {name}": _desk(f"start_{name}") for name in ("name", "sources", "sections", "concepts", "safety")},
+
     "front page": _desk("index"), "studies": _desk("corpus_app_study_changelist"),
     "study": _desk("corpus_app_study_change", _study_key), "draft": _desk("corpus_app_study_change", _worked_on),
     "new study": _desk("corpus_app_study_add"), "history": _desk("corpus_app_study_history", _worked_on),

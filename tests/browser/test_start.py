@@ -197,6 +197,6 @@ def test_empty_desk_to_answers(empty_desk: Site, browser: Browser, view: Page, w
         expect(steps.locator("strong", has_text="Done")).to_have_count(6)
         assert CorpusEvent.objects.filter(actor=User.objects.get(username="ada")).exists()
 
-    for name in ("", "name/", "sources/", "sections/", "concepts/", "safety/", "questions/"):
-        view.goto(f"{site.url}/admin/start/{name}")
-        look(view, watch, name.strip("/") or "overview")
+    for name in ("sections", "concepts", "questions"):
+        view.goto(f"{site.url}/admin/start/{name}/")
+        look(view, watch, name)
