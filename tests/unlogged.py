@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 SHORTEST_PASSWORD = 8  # shorter ones may stand anywhere
-FEWEST_WORDS = 4  # of a question; fewer may stand anywhere
+FEWEST_WORDS = 4  # of a question; fewer, and made-up signs, may stand anywhere
+_WORD = re.compile(r"[^\W\d_]{2,}")
 MOST_SHOWN = 20
 _TIMES = re.compile(r"\b\d+\.\d ms")
 
@@ -27,7 +28,7 @@ def note(kind: str, secret: object) -> None:
         return
     if kind == "password" and len(secret) < SHORTEST_PASSWORD:
         return
-    if kind == "question" and len(secret.split()) < FEWEST_WORDS:
+    if kind == "question" and len(_WORD.findall(secret)) < FEWEST_WORDS:
         return
     used.setdefault(secret.strip(), kind)
 

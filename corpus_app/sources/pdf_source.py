@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import PurePath
 
 from corpus_app.records import PassageKind, Section
 from corpus_app.sources.bibliography import Intake, Item, Record, items_of
@@ -27,7 +28,7 @@ def items(source: Source, intake: Intake) -> Iterator[Item]:
     passages, problems = passages_of(text, name=source.name, section=Section.INTRODUCTION)
     if not passages:
         raise Refused("holds no text that could become passages.")
-    record = Record(source.name, 1, title=_title(found, text), kinds=["report"], is_reviewed=False)
+    record = Record(source.name, 1, title=_title(found, text, source.name), kinds=["report"], is_reviewed=False)
     if not found.title.strip():
         record.report(
             "title", f"the PDF names no title; “{record.title[:80]}” was taken. Correct it where it is wrong."
@@ -81,7 +82,8 @@ def _rejoin(known: frozenset[str], match: re.Match[str]) -> str:
     return f"{match['left']}{'-' if is_compound or match['right'][0].isupper() else ''}{match['right']}"
 
 
-def _title(found: PdfText, text: str) -> str:
-    """Return the title that the PDF names, else its first heading or line."""
+def _title(found: PdfText, text: str, name: str) -> str:
+    """Return the title that the PDF names, else its first line, or the name of the file where that is a sentence."""
     first = next((line.lstrip("# ") for line in text.split("\n") if line.strip()), "")
-    return found.title.strip() or " ".join(first.split()[:_LONGEST_TITLE])
+    is_sentence = bool(re.search(r"[.!?](?:\s|$)", first)) or len(first.split()) > _LONGEST_TITLE
+    return found.title.strip() or (re.sub(r"[_\s]+", " ", PurePath(name).stem) if is_sentence else first)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import translation
 
 from corpus_app.curation.lexica import set_lexica
 from corpus_app.site import Nouns
@@ -69,8 +70,9 @@ def test_pages_use_the_nouns_of_the_site(client: Client) -> None:
     make_study(study_id="A")
     set_lexica({"site": 'nouns = { one = "chapter", many = "chapters" }'}, by=None, by_name="test")
 
-    english = client.get("/corpus/").content.decode()
-    german = client.get("/corpus/", headers={"accept-language": "de"}).content.decode()
+    with translation.override("en"):  # what a request activates ends with this
+        english = client.get("/corpus/").content.decode()
+        german = client.get("/corpus/", headers={"accept-language": "de"}).content.decode()
 
     assert "1 published chapter, chosen by curators" in english
     left = re.sub(r"<[^>]*>", "", english.partition("<main")[2])
