@@ -17,7 +17,7 @@ QUOTED = ("headline", *PARTS)
 NEAR_QUESTIONS_SHOWN = 3
 SHOWN_VERDICTS = frozenset({"yes", "no", "no_clear_difference", "depends"})
 """Verdicts shown to readers."""
-COUNTED_SIDES = ("for", "against", "without_difference")
+COUNTED_SIDES = ("for", "without_difference", "against")
 PASSAGES_SHOWN = 5
 REFUSALS = frozenset({"insufficient_evidence", "out_of_scope", "guardrail"})
 LEG_ORDER = ("lexical", "dense", "linked")

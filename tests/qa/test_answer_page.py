@@ -182,7 +182,7 @@ def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) ->
     assert places == sorted(places)
     told = '<small class="who">O&#x27;Example &lt;b&gt;and&lt;/b&gt; Sample (meta-analysis, 2017):</small> '
     assert html.count('class="who"') == html.count(told) == 1
-    assert 'class="badge sure' not in html
+    assert '<a class="badge sure' not in html
     weak = make_payload()["confidence"] | {"label": "low", "score": 30}
     doubted = shown(client, keep(id="doubted", request_id=str(uuid4()), confidence=weak))
     sure = re.findall(r'<a class="badge sure low" href="#confidence-title">([^<]*)</a>', doubted)
