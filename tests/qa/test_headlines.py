@@ -111,7 +111,7 @@ def test_the_page_opens_with_the_headline_then_strength_in_the_page_language(cli
     assert COUNTS in html
     assert "Strength of the evidence: <strong>moderate</strong>" in html
     assert "The best evidence cited here is a randomised trial." in html
-    assert "Match with your question" in html
+    assert "Match with the question" in html
     assert "onfidence" not in html.replace("confidence-title", "").replace('class="confidence', "")
     assert f"<mark>{body['headline']['text']}</mark>" in opened
     assert '<strong class="chip yes">Ja</strong>' in german
