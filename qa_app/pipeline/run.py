@@ -174,5 +174,6 @@ def _read_about_corpus(
         facets=facts.facets,
         changed_at=facts.changed_at,
         today=today,
+        corpus_words=facts.corpus_words,
         sources=facts.sources,
     )
