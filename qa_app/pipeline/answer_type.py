@@ -42,6 +42,8 @@ _QUESTIONS = PhraseIndex.compile([_TABLE])
 _SIGNS = PhraseIndex.compile([{"lists": _TABLE["signs"]}])
 _SIGN_OF = {AnswerType.QUANTITY: "number", AnswerType.COUNT: "number"}
 _MONEY_SIGN = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
+_HEADS = re.compile(r"(?:^|; )[^:;]*(?:: |$)")
+"""Heads of a row's cells, and its title."""
 _CAPITAL = re.compile(r"(?<=[\w,;:)’'\"”] )[A-Z][\w’'-]+")
 _UNITS = {written: unit for written, unit in UNIT_OF.items() if unit not in {"people", "studies"}}
 """Without those that stand for several kinds of things."""
@@ -66,6 +68,8 @@ class ExpectedAnswer:
     """Stems of all words of the question."""
     concepts: tuple[tuple[frozenset[str], ...], ...]
     """Stems of the names of each concept that the question names."""
+    signs: frozenset[str] = frozenset()
+    """Stems of words that only say which type is expected: a sentence with a sum answers "cost"."""
 
 
 def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | None:
@@ -86,10 +90,11 @@ def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | No
     return _event(query, idf) if len(query.years) == 1 else None
 
 
-def binding(expected: ExpectedAnswer, sentence: str, heading: str) -> float:
+def binding(expected: ExpectedAnswer, sentence: str, heading: str, *, is_row: bool = False) -> float:
     """Return the share of what is asked about that a sentence with such an answer names, 0 to 1; 0 without an answer.
 
-    A concept may go by any of its names, and the heading of the passage counts for all but the noun.
+    A concept may go by any of its names, and the heading of the passage counts for all but the noun. In a row of a
+    table the number may stand in any cell, and heads of columns are no names.
     """
     own = stem_set(sentence)
     named = frozenset(
@@ -101,7 +106,8 @@ def binding(expected: ExpectedAnswer, sentence: str, heading: str) -> float:
         return 0.0
     present = own | named | stem_set(heading) | {expected.head}
     share = sum(w for stem, w in expected.weights.items() if stem in present) / sum(expected.weights.values())
-    return share if share >= LEAST_SHARE[expected.type] and _holds(expected, sentence, words, units) else 0.0
+    is_held = share >= LEAST_SHARE[expected.type] and _holds(expected, sentence, words, units, is_row=is_row)
+    return share if is_held else 0.0
 
 
 def _expected(
@@ -110,9 +116,10 @@ def _expected(
     noun = _noun(words, span[1], found) if kind in _HAS_NOUN else ""
     if kind in _HAS_NOUN and not noun:
         return None
-    signs = {word for start, end in (*found.get("paid", ()), *found.get("price", ())) for word in words[start:end]}
+    charged = (*found.get("paid", ()), *found.get("price", ())) if kind is AnswerType.MONEY else ()
+    signs = {word for start, end in charged for word in words[start:end]}
     clause = [w for w in words[span[1] if noun else span[0] :] if content_stems(w)]
-    weighed = [word for word in clause if kind is not AnswerType.MONEY or word not in signs]
+    weighed = [word for word in clause if word not in signs]
     weights = {stem: idf.get(stem, 0.0) for stem in content_stems(" ".join(weighed))}
     if not sum(weights.values()):
         return None
@@ -126,6 +133,7 @@ def _expected(
         weights=weights,
         asked=stem_set(query.text),
         concepts=tuple(name_stems(concept) for concept in (*query.concepts, *query.unstudied)),
+        signs=frozenset(map(stem, signs)),
     )
 
 
@@ -166,8 +174,11 @@ def _with_units(words: Sequence[str]) -> list[str]:
     ]
 
 
-def _holds(expected: ExpectedAnswer, sentence: str, words: Sequence[str], units: Sequence[str]) -> bool:
+def _holds(
+    expected: ExpectedAnswer, sentence: str, words: Sequence[str], units: Sequence[str], *, is_row: bool
+) -> bool:
     """Tell whether a sentence holds an answer of the type, beside the noun where one is counted."""
+    sentence = _HEADS.sub("; ", sentence) if is_row else sentence
     kind = expected.type
     if kind in {AnswerType.NAME, AnswerType.EVENT} or (kind is AnswerType.MONEY and _MONEY_SIGN.search(sentence)):
         return True
@@ -176,6 +187,6 @@ def _holds(expected: ExpectedAnswer, sentence: str, words: Sequence[str], units:
     found = _SIGNS.find(words)
     signs = [start for start, _ in found.get(_SIGN_OF.get(kind, kind), ())]
     places = [place for place, unit in enumerate(units) if expected.head and unit == expected.head]
-    if kind is AnswerType.COUNT and places and "total" not in found:
+    if kind is AnswerType.COUNT and places and "total" not in found and not is_row:
         return any(0 < place - sign <= NEAR for place in places for sign in signs)
     return bool(signs)

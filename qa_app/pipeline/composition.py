@@ -10,6 +10,7 @@ from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.quotations import Quotation, cut, has_statistics
 from qa_app.pipeline.records import Draft, DraftSentence, Mode
 from qa_app.pipeline.selection import SelectionContext, relevance, select
+from qa_app.pipeline.text import stem_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,8 @@ def compose(
     if leader is None:
         return None
     own = [q for q in ordinary if q.study_id == leader]
-    prose = [q for q in own if not q.is_row] or own
-    leading = [q for q in plain if q.study_id == leader] or _readable(prose, mode) or prose
+    opening = _openings(own, context, policy)
+    leading = [q for q in plain if q.study_id == leader] or _readable(opening, mode) or opening
     headline = max(leading, key=lambda q: (relevance(q, context, policy), -q.passage.passage_id))
     summary = select(
         plain,
@@ -105,6 +106,22 @@ def compose(
     answer = _with_every_study(answer, summary, ordinary, context, policy)
     answer = answer or _next_best(summary, ordinary, context, policy)
     return Composition(headline, summary, _in_order(answer, place)) if answer else None
+
+
+def _openings(own: Sequence[Quotation], context: SelectionContext, policy: Policy) -> Sequence[Quotation]:
+    """Return the quotations of the leading study that may open an answer.
+
+    Rows of tables do where they hold more of the answer expected than any sentence; where none is expected, where
+    they name a part of the question that no sentence names.
+    """
+    prose, rows = [q for q in own if not q.is_row], [q for q in own if q.is_row]
+    bound = max((context.binding(q) for q in prose), default=0.0)
+    named = frozenset(stem for q in prose for stem in stem_set(" ".join(q.sentences)))
+    if context.bindings:
+        fitting = [q for q in rows if context.binding(q) > bound]
+    else:
+        fitting = [q for q in rows if context.share(q.terms - named) >= policy.missing_idf_share]
+    return fitting or prose or own
 
 
 def _next_best(

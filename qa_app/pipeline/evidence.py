@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from corpus_app.records import Finding, Hit, Passage, Study, Wanted
+from corpus_app.records import Finding, Hit, Passage, PassageKind, Study, Wanted
 from qa_app.pipeline import agreement, answer_type, grounding, strength
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.answer_type import ExpectedAnswer
@@ -106,7 +106,9 @@ def gather(
         headline_study=composed.headline.study_id,
     )
     weights = {study.study_id: agreement.weigh(study) for study in quoted}
-    missing = missing_parts(query, texts, quoted, retrieved.idf, lambda stem: retrieved.is_unknown(stem, cited), policy)
+    said = expected.signs if expected and bindings else frozenset()
+    idf = {term: value for term, value in retrieved.idf.items() if term not in said}
+    missing = missing_parts(query, texts, quoted, idf, lambda stem: retrieved.is_unknown(stem, cited), policy)
     return Gathered(
         evidence=chosen,
         composition=composed,
@@ -148,7 +150,9 @@ def _expected_answer(query: Query, retrieved: Retrieved, cited: Sequence[str]) -
 def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[tuple[int, int], float]:
     """Return how well each sentence that holds the expected answer names what is asked about, by passage and index."""
     shares = {
-        (passage.passage_id, n): answer_type.binding(expected, passage.text[s.start : s.end], passage.heading)
+        (passage.passage_id, n): answer_type.binding(
+            expected, passage.text[s.start : s.end], passage.heading, is_row=passage.kind is PassageKind.TABLE
+        )
         for passage in passages
         for n, s in enumerate(passage.sentences)
     }
