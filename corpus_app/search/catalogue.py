@@ -46,6 +46,24 @@ def is_word(word: str) -> bool:
     return word in quality.standard()
 
 
+def owner_name() -> str:
+    """Return the name of the site where its sources tell of whom it names: they have it, or its first words.
+
+    A single word of the dictionary is no name. Empty where they have none.
+    """
+    return once_per_version(_read_owner_name)
+
+
+def _read_owner_name() -> str:
+    words = site().texts.name.split()
+    for last in range(len(words), 0, -1):
+        name = " ".join(words[:last]).rstrip(",;:–—-| ")
+        is_name = words[last - 1][:1].isupper() and (last > 1 or not is_word(name.lower()))
+        if is_name and models.Passage.objects.searchable().filter(text__contains=name).exists():
+            return " ".join(words)
+    return ""
+
+
 def lexicons() -> Mapping[str, Mapping[str, Any]]:
     """Return the corpus's lexicons by name, each as its parsed TOML."""
     return once_per_version(_read_lexicons)

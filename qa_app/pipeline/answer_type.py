@@ -10,7 +10,8 @@ from enum import StrEnum
 
 from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.lexicon import SENTENCE_END, UNIT_OF, PhraseIndex, Span, language_table, words_of
-from qa_app.pipeline.query import Query
+from qa_app.pipeline.query import Query, Request
+from qa_app.pipeline.question.numbers import find_years
 from qa_app.pipeline.text import WORD, content_stems, folded, stem, stem_set
 
 
@@ -26,7 +27,7 @@ class AnswerType(StrEnum):
     QUANTITY = "quantity"
     NAME = "name"
     EVENT = "event"
-    """What a sentence says of a year that the question names."""
+    """What a sentence says of the year that the question names, or of any year where it asks what happened when."""
 
 
 LEAST_SHARE: Mapping[AnswerType, float] = {
@@ -79,6 +80,8 @@ def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | No
     """
     if query.language != "en" or query.is_comparison:
         return None
+    if query.request is not None:
+        return _event(query, "", idf) if query.request is Request.TIMELINE else None
     words = words_of(query.ask)
     found = _QUESTIONS.find(words)
     for kind in AnswerType:
@@ -87,7 +90,7 @@ def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | No
             is_general = any(span[0] <= start < last for start, _ in found.get("general", ()))
             if not is_general and not content_stems(" ".join((*words[: span[0]], *words[last:]))):
                 return _expected(kind, words[:last], span, found, query, idf)
-    return _event(query, idf) if len(query.years) == 1 else None
+    return _event(query, query.years[0], idf) if len(query.years) == 1 and idf.get(query.years[0]) else None
 
 
 def binding(expected: ExpectedAnswer, sentence: str, heading: str, *, is_row: bool = False) -> float:
@@ -105,7 +108,8 @@ def binding(expected: ExpectedAnswer, sentence: str, heading: str, *, is_row: bo
     if expected.head and expected.head not in named and expected.head not in units:
         return 0.0
     present = own | named | stem_set(heading) | {expected.head}
-    share = sum(w for stem, w in expected.weights.items() if stem in present) / sum(expected.weights.values())
+    total = sum(expected.weights.values())
+    share = sum(w for stem, w in expected.weights.items() if stem in present) / total if total else 1.0
     is_held = share >= LEAST_SHARE[expected.type] and _holds(expected, sentence, words, units, is_row=is_row)
     return share if is_held else 0.0
 
@@ -137,12 +141,9 @@ def _expected(
     )
 
 
-def _event(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | None:
-    """Return the expectation of a sentence about the one year that a question names; None for an unknown year."""
-    (year,) = query.years
+def _event(query: Query, year: str, idf: Mapping[str, float]) -> ExpectedAnswer:
+    """Return the expectation of a sentence about a year; about any where it is empty."""
     weights = {term: idf.get(term, 0.0) for term in query.terms}
-    if not weights.get(year):
-        return None
     concepts = tuple(name_stems(concept) for concept in (*query.concepts, *query.unstudied))
     return ExpectedAnswer(AnswerType.EVENT, year, year, weights, stem_set(query.text), concepts)
 
@@ -180,7 +181,9 @@ def _holds(
     """Tell whether a sentence holds an answer of the type, beside the noun where one is counted."""
     sentence = _HEADS.sub("; ", sentence) if is_row else sentence
     kind = expected.type
-    if kind in {AnswerType.NAME, AnswerType.EVENT} or (kind is AnswerType.MONEY and _MONEY_SIGN.search(sentence)):
+    if kind is AnswerType.EVENT:
+        return bool(expected.subject or find_years(sentence))
+    if kind is AnswerType.NAME or (kind is AnswerType.MONEY and _MONEY_SIGN.search(sentence)):
         return True
     if kind in _NAMED and any(stem(name) not in expected.asked for name in _CAPITAL.findall(sentence)):
         return True

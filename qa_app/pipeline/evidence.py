@@ -105,6 +105,7 @@ def gather(
         draft=composed.draft(),
         headline_study=composed.headline.study_id,
     )
+    has_answer = _has_answer(query, expected, bool(bindings))
     weights = {study.study_id: agreement.weigh(study) for study in quoted}
     said = expected.signs if expected and bindings else frozenset()
     idf = {term: value for term, value in retrieved.idf.items() if term not in said}
@@ -117,8 +118,18 @@ def gather(
         is_conflicting=agreement.is_conflicting(matter, weights),
         strength=_strength(query, facts, quoted, matter, is_partial=bool(missing)),
         absent=None if bindings else expected,
-        grounds=_grounds(query, retrieved, corpus, candidates, missing, bool(bindings) if expected else None),
+        grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),
     )
+
+
+def _has_answer(query: Query, expected: ExpectedAnswer | None, is_bound: bool) -> bool | None:
+    """Tell whether the sentences hold the answer expected, or these are the sources asked for.
+
+    None where no type of answer is expected.
+    """
+    if query.request is not None and query.sources.studies:
+        return True
+    return is_bound if expected else None
 
 
 def _grounds(

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from corpus_app.records import Concept
-from qa_app.pipeline import endings, evidence, writing
+from qa_app.pipeline import endings, evidence, timeline, writing
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, LegFailed, Limit, Progress, Reranker, Unwatched, Writer
-from qa_app.pipeline.query import Query
+from qa_app.pipeline.query import Query, Request
 from qa_app.pipeline.question import about_corpus, safety
 from qa_app.pipeline.question.follow_up import asks_of_years, names_nothing
 from qa_app.pipeline.question.parse import parse
@@ -73,15 +73,18 @@ class Engine:
             query = ending.query = replace(query, linked=retrieved.linked)
             if names_nothing(query) and question.understood_as is None:
                 return ending.names_nothing(retrieved, corpus)
-            is_read = retrieved.is_scaled or asks_of_years(query)  # the sentences themselves decide
-            if not retrieved.ranked or not (is_read or _may_answer(query, retrieved, facts)):
+            if query.request is Request.TIMELINE:
+                query, retrieved = timeline.rank_by_events(query, retrieved, corpus)
+                ending.query = query
+            is_dated = asks_of_years(query) or query.request is Request.TIMELINE  # the sentences themselves decide
+            if not retrieved.ranked or not (retrieved.is_scaled or is_dated or _may_answer(query, retrieved, facts)):
                 return self._refuse(query, retrieved, ending, corpus)
             with clock("rerank" if reranker else "rank"):
                 gathered = evidence.gather(question, query, facts, retrieved, corpus, self.policy, reranker)
             if gathered is None:
                 return ending.insufficient(retrieved, corpus)
             retrieved = self.models.grounded(retrieved, gathered.grounds)
-            is_estimated = gathered.grounds and not asks_of_years(query)
+            is_estimated = gathered.grounds and not is_dated
             is_enough = _may_answer(query, retrieved, facts) if is_estimated else gathered.absent is None
             if not is_enough and gathered.absent is not None:
                 return ending.insufficient(retrieved, corpus, gathered.absent)
@@ -160,6 +163,7 @@ def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
         collections=facts.collections,
         references=facts.sources,
         facets=facts.facets,
+        site=facts.site,
     )
 
 

@@ -75,15 +75,16 @@ class CorpusWords:
     phrases: PhraseIndex
 
     @classmethod
-    def build(cls, nouns: tuple[str, str] | None = None, subjects: Iterable[str] = ()) -> CorpusWords:
+    def build(cls, nouns: tuple[str, str] | None = None, subjects: Iterable[str] = (), owner: str = "") -> CorpusWords:
         """Compile the word lists for a site's nouns; None where it holds studies.
 
         `subjects` are texts that name what the sources are about: a word for a corpus in them is none on this site.
+        Questions about the owner are left to the sources where these name one.
         """
         table = language_table("about_corpus")
         taken = {word for text in subjects for word in words_of(text)}
         holders = [word for word in table["lists"]["holder"]["phrases"] if word not in taken]
-        lists = {**table["lists"], "holder": {"phrases": holders}}
+        lists = {**table["lists"], "holder": {"phrases": holders}, **({"addressed": {"phrases": []}} if owner else {})}
         own = {"lists": {"item": {"phrases": [" ".join(words_of(noun)[1:-1]) for noun in nouns or ()]}}}
         return cls(
             nouns or STUDIES, PhraseIndex.compile([{"lists": lists}, own if nouns else language_table("studies")])
