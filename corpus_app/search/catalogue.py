@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -47,21 +47,31 @@ def is_word(word: str) -> bool:
 
 
 def owner_name() -> str:
-    """Return the name of the site where its sources tell of whom it names: they have it, or its first words.
+    """Return the name of whom the sources tell as the owner of the site; empty where they tell of none.
 
-    A single word of the dictionary is no name. Empty where they have none.
+    It is the name of the site, or the author of more than half of the sources. Passages have it, or its first words; a
+    single word of the dictionary is no name.
     """
     return once_per_version(_read_owner_name)
 
 
 def _read_owner_name() -> str:
-    words = site().texts.name.split()
+    authors = Counter(
+        row[0] for row in models.Study.objects.published().values_list("authors", flat=True) if len(row) == 1
+    )
+    half = models.Study.objects.published().count() / 2
+    names = [site().texts.name, *(name for name, number in authors.items() if number > half)]
+    return next((name for name in names if _is_told_of(name.split())), "")
+
+
+def _is_told_of(words: Sequence[str]) -> bool:
+    """Tell whether passages have a name, or its first words."""
     for last in range(len(words), 0, -1):
         name = " ".join(words[:last]).rstrip(",;:–—-| ")
         is_name = words[last - 1][:1].isupper() and (last > 1 or not is_word(name.lower()))
         if is_name and models.Passage.objects.searchable().filter(text__contains=name).exists():
-            return " ".join(words)
-    return ""
+            return True
+    return False
 
 
 def lexicons() -> Mapping[str, Mapping[str, Any]]:

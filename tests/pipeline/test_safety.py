@@ -240,12 +240,13 @@ def test_each_example_of_the_lexicon_is_read_as_it_says(row: Mapping[str, str]) 
         ("How many of your chapters have a picture of a pond?", CorpusQuestionUnread),
         ("How big is this database?", CorpusAnswer),
         ("How many trials do you have?", None),
+        ("Who are you?", None),  # its sources tell
         ("Do you have any guidelines?", None),
         ("How big is the library?", None),  # it has a chapter about one
     ],
 )
 def test_a_site_with_its_own_nouns_counts_these(question: str, expected: type | None) -> None:
-    own = CorpusWords.build(("chapter", "chapters"), ["The library of the monks"])
+    own = CorpusWords.build(("chapter", "chapters"), ["The library of the monks"], "Ash Mill")
 
     result = about_corpus.read(question, studies=STUDIES, sources=SOURCES, **ASKED | {"corpus_words": own})
 
