@@ -6,8 +6,8 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from corpus_app import curation, indexing, records, search
-from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusVersion, PassageTerm, Study
 from corpus_app.curation.lexica import set_lexica
+from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusVersion, PassageTerm, Study
 from corpus_app.search import hybrid
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
 from tests.fakes import WordHashEncoder
