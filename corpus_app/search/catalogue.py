@@ -61,10 +61,10 @@ def _read_owner_name() -> str:
     )
     half = models.Study.objects.published().count() / 2
     names = [site().texts.name, *(name for name, number in authors.items() if number > half)]
-    return next((name for name in names if _is_told_of(name.split())), "")
+    return next((name for name in names if _occurs(name.split())), "")
 
 
-def _is_told_of(words: Sequence[str]) -> bool:
+def _occurs(words: Sequence[str]) -> bool:
     """Tell whether passages have a name, or its first words."""
     for last in range(len(words), 0, -1):
         name = " ".join(words[:last]).rstrip(",;:–—-| ")

@@ -24,7 +24,7 @@ class Intent(StrEnum):
 
 
 class Request(StrEnum):
-    """What is asked of the owner of a site, where its sources tell of them."""
+    """A request to the owner of a site, where its sources tell of them."""
 
     OVERVIEW = "overview"
     """What the owner is and does."""
