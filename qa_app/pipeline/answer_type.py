@@ -100,17 +100,17 @@ def binding(expected: ExpectedAnswer, sentence: str, heading: str, *, is_row: bo
     table the number may stand in any cell, and heads of columns are no names.
     """
     own = stem_set(sentence)
-    named = frozenset(
-        stem for names in expected.concepts if any(name <= own for name in names) for name in names for stem in name
-    )
+    found = [frozenset().union(*names) for names in expected.concepts if any(name <= own for name in names)]
+    named = frozenset[str]().union(*found)
     words = words_of(sentence)
-    units = _with_units(words)
-    if expected.head and expected.head not in named and expected.head not in units:
+    heads = frozenset({expected.head}).union(*(stems for stems in found if expected.head in stems))
+    places = [place for place, unit in enumerate(_with_units(words)) if unit in heads]
+    if expected.head and not places:
         return 0.0
     present = own | named | stem_set(heading) | {expected.head}
     total = sum(expected.weights.values())
     share = sum(w for stem, w in expected.weights.items() if stem in present) / total if total else 1.0
-    is_held = share >= LEAST_SHARE[expected.type] and _holds(expected, sentence, words, units, is_row=is_row)
+    is_held = share >= LEAST_SHARE[expected.type] and _holds(expected, sentence, words, places, is_row=is_row)
     return share if is_held else 0.0
 
 
@@ -176,9 +176,9 @@ def _with_units(words: Sequence[str]) -> list[str]:
 
 
 def _holds(
-    expected: ExpectedAnswer, sentence: str, words: Sequence[str], units: Sequence[str], *, is_row: bool
+    expected: ExpectedAnswer, sentence: str, words: Sequence[str], places: Sequence[int], *, is_row: bool
 ) -> bool:
-    """Tell whether a sentence holds an answer of the type, beside the noun where one is counted."""
+    """Tell whether a sentence holds an answer of the type; a count stands beside the noun, which has these places."""
     sentence = _HEADS.sub("; ", sentence) if is_row else sentence
     kind = expected.type
     if kind is AnswerType.EVENT:
@@ -189,7 +189,6 @@ def _holds(
         return True
     found = _SIGNS.find(words)
     signs = [start for start, _ in found.get(_SIGN_OF.get(kind, kind), ())]
-    places = [place for place, unit in enumerate(units) if expected.head and unit == expected.head]
-    if kind is AnswerType.COUNT and places and "total" not in found and not is_row:
+    if kind is AnswerType.COUNT and expected.head and "total" not in found and not is_row:
         return any(0 < place - sign <= NEAR for place in places for sign in signs)
     return bool(signs)

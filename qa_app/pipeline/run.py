@@ -9,6 +9,7 @@ from datetime import date
 from corpus_app.records import Concept
 from qa_app.pipeline import endings, evidence, timeline, writing
 from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, LegFailed, Limit, Progress, Reranker, Unwatched, Writer
 from qa_app.pipeline.query import Query, Request
@@ -85,7 +86,9 @@ class Engine:
                 return ending.insufficient(retrieved, corpus)
             retrieved = self.models.grounded(retrieved, gathered.grounds)
             is_estimated = gathered.grounds and not is_dated
-            is_enough = _may_answer(query, retrieved, facts) if is_estimated else gathered.absent is None
+            is_enough = gathered.absent is None
+            if is_estimated:
+                is_enough = retrieved.is_answerable or (is_enough and _may_answer(query, retrieved, facts))
             if not is_enough and gathered.absent is not None:
                 return ending.insufficient(retrieved, corpus, gathered.absent)
             if not is_enough:
@@ -137,20 +140,22 @@ class Engine:
 
 def _may_answer(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
     """Tell whether the corpus is likely to answer; studies that the question names are asked whatever the chance."""
-    is_named = bool(query.sources.studies and retrieved.ranked) or _names_title(query, retrieved, facts)
+    is_named = bool(query.sources.studies and retrieved.ranked) or _names_topic(query, retrieved, facts)
     return retrieved.is_answerable or is_named
 
 
-def _names_title(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
-    """Return whether the title of the leading study has every word of the subject: "tell me about the old mill".
+def _names_topic(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
+    """Return whether the subject is no more than the title or a concept of the leading study: "about the old mill".
 
     Where curators wrote which questions a study answers, these say more than its title.
     """
     if not query.terms or not retrieved.ranked:
         return False
     study_id, _ = retrieved.ranked[0]
+    study = facts.studies[study_id]
+    own = [name for c in query.concepts if c.concept_id in study.concepts for name in name_stems(c)]
     is_curated = retrieved.by_id[study_id].is_curated
-    return not is_curated and stem_set(facts.studies[study_id].title).issuperset(query.terms)
+    return not is_curated and stem_set(study.title).union(*own).issuperset(query.terms)
 
 
 def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:

@@ -113,6 +113,7 @@ def test_a_concept_may_go_by_any_of_its_names() -> None:
 
     assert expected is not None
     assert binding(expected, "The mill owns nine trucks.", "")
+    assert not binding(expected, "The mill owns trucks that carry 9 tonnes.", "")
 
 
 @pytest.mark.parametrize(

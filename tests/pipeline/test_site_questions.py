@@ -46,6 +46,8 @@ def test_lists_catch_their_examples_and_miss_the_others() -> None:
         ("Which visits do you offer?", Request.SOURCES, ("tours", "school")),
         ("Give me an overview of your crafts", Request.SOURCES, ("loom",)),
         ("Compare guided tours and school days", Request.SOURCES, ("tours", "school")),
+        ("Tell me about weaving", Request.SOURCES, ("loom",)),
+        ("What is weaving?", None, ()),
         ("guided tours vs weaving", Request.SOURCES, ("tours", "loom")),
         ("Compare guided tours and concerts", None, ()),
         ("Which visits do you offer on Mondays?", None, ()),

@@ -239,6 +239,8 @@ def _is_readable(ask: _Ask, named: NamedSources) -> bool:
         return True
     if ask.unread or (ask.wish is None and not ask.has("possession", "yours", "here", "exists")):
         return False
+    if ask.wish == "count" and ask.filters.topics and not ask.has("on", "evidence") and not ask.names_studies:
+        return False  # "how many boats do you have": nothing that is kept here is counted
     if ask.names_holdings or ask.has("here"):
         return ask.names_studies or ask.has("evidence") or ask.wish not in {None, "list"}
     has_object = ask.names_studies or (ask.wish == "timeline" and ask.has("evidence"))

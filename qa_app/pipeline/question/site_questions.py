@@ -114,7 +114,9 @@ def read(text: str, site: SiteIndex) -> SiteQuestion:
     if "timeline" in found or ("history" in found and not subject and names_owner):
         ask = put if subject else f"History of {site.owner}"
         return replace(plain, request=Request.TIMELINE, ask=ask, idle=idle | site.stems)
-    if "listing" in found and (studies := _matching(site.categories, asked, idle)):
+    named = site.categories if "listing" in found else {}
+    named = {**site.topics, **named} if "introduction" in found else named
+    if studies := _matching(named, asked, idle):
         return replace(plain, request=Request.SOURCES, studies=studies)
     if "overview" in found and not subject and names_owner:
         overviews = tuple(study for study, title in site.titles.items() if not title)
