@@ -49,6 +49,34 @@ def is_word(word: str) -> bool:
     return word in quality.standard()
 
 
+def owner_name() -> str:
+    """Return the name of whom the sources tell as the owner of the site; empty where they tell of none.
+
+    It is the name of the site, or the author of more than half of the sources. Passages have it, or its first words; a
+    single word of the dictionary is no name.
+    """
+    return once_per_version(_read_owner_name)
+
+
+def _read_owner_name() -> str:
+    authors = Counter(
+        row[0] for row in models.Study.objects.published().values_list("authors", flat=True) if len(row) == 1
+    )
+    half = models.Study.objects.published().count() / 2
+    names = [site().texts.name, *(name for name, number in authors.items() if number > half)]
+    return next((name for name in names if _occurs(name.split())), "")
+
+
+def _occurs(words: Sequence[str]) -> bool:
+    """Tell whether passages have a name, or its first words."""
+    for last in range(len(words), 0, -1):
+        name = " ".join(words[:last]).rstrip(",;:–—-| ")
+        is_name = words[last - 1][:1].isupper() and (last > 1 or not is_word(name.lower()))
+        if is_name and models.Passage.objects.searchable().filter(text__contains=name).exists():
+            return True
+    return False
+
+
 def lexicons() -> Mapping[str, Mapping[str, Any]]:
     """Return the corpus's lexicons by name, each as its parsed TOML."""
     return once_per_version(_read_lexicons)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from corpus_app.records import Concept, Finding, Hit, Lean, Passage, Study, Wanted
+from corpus_app.records import Concept, Finding, Hit, Lean, Passage, PassageKind, Study, Wanted
 from qa_app.pipeline import agreement, answer_type, grounding, strength
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.answer_type import ExpectedAnswer
@@ -121,9 +121,12 @@ def gather(
         draft=composed.draft(),
         headline_study=composed.headline.study_id,
     )
+    has_answer = _has_answer(query, expected, bool(bindings))
     weights = {study.study_id: agreement.weigh(study) for study in quoted}
     compared = [row for row in matter.studies if row.study_id in weights] if matter else []
-    missing = missing_parts(query, texts, quoted, retrieved.idf, lambda stem: retrieved.is_unknown(stem, cited), policy)
+    said = expected.signs if expected and bindings else frozenset()
+    idf = {term: value for term, value in retrieved.idf.items() if term not in said}
+    missing = missing_parts(query, texts, quoted, idf, lambda stem: retrieved.is_unknown(stem, cited), policy)
     return Gathered(
         evidence=chosen,
         composition=composed,
@@ -132,8 +135,18 @@ def gather(
         is_conflicting=agreement.is_conflicting(compared, weights),
         strength=_strength(query, facts, quoted, compared, is_partial=bool(missing)),
         absent=None if bindings else expected,
-        grounds=_grounds(query, retrieved, corpus, candidates, missing, bool(bindings) if expected else None),
+        grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),
     )
+
+
+def _has_answer(query: Query, expected: ExpectedAnswer | None, is_bound: bool) -> bool | None:
+    """Tell whether the sentences hold the answer expected, or these are the sources asked for.
+
+    None where no type of answer is expected.
+    """
+    if query.request is not None and query.sources.studies:
+        return True
+    return is_bound if expected else None
 
 
 def _grounds(
@@ -165,7 +178,9 @@ def _expected_answer(query: Query, retrieved: Retrieved, cited: Sequence[str]) -
 def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[tuple[int, int], float]:
     """Return how well each sentence that holds the expected answer names what is asked about, by passage and index."""
     shares = {
-        (passage.passage_id, n): answer_type.binding(expected, passage.text[s.start : s.end], passage.heading)
+        (passage.passage_id, n): answer_type.binding(
+            expected, passage.text[s.start : s.end], passage.heading, is_row=passage.kind is PassageKind.TABLE
+        )
         for passage in passages
         for n, s in enumerate(passage.sentences)
     }
