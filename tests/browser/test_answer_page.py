@@ -38,6 +38,7 @@ def test_an_answer_works_without_script(reader: Page, answer: str) -> None:
     reader.get_by_role("button", name="Few sets").first.click()
     expect(reader.locator(".meaning").first).to_be_visible()
     reader.keyboard.press("Escape")
+    reader.get_by_text("All findings in a table").click()
     expect(reader.locator(".evidence-table")).to_be_visible()
     expect(reader.locator(".evidence-table button")).to_have_count(0)
 
@@ -51,6 +52,7 @@ def test_an_answer_works_without_script(reader: Page, answer: str) -> None:
 
 def test_headings_sort_the_table_and_a_phones_cells_say_what_they_are(page: Page, answer: str) -> None:
     page.goto(answer)
+    page.get_by_text("All findings in a table").click()
     findings = page.locator(".evidence-table td[data-label=Finding]")
     heading = page.get_by_role("columnheader", name="Finding")
 
@@ -139,6 +141,7 @@ TOLD = """() => [...document.querySelectorAll(".evidence-table tbody tr")].map((
 def test_the_table_names_a_study_once(site: Site, page: Page) -> None:
     further = {"study_id": "T001", "finding_id": 9003, "statement": "Few sets built muscle, too."}
     page.goto(site.stored(agreement=STAND | {"favours": [*STAND["favours"], further]}))
+    page.get_by_text("All findings in a table").click()
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 844})
         assert_told_once(page)
