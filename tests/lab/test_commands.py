@@ -13,7 +13,7 @@ from django.db import connection
 
 from corpus_app import embedding, indexing
 from corpus_app.models import Study
-from lab.lexicon_usage import count_usage, usage_text
+from lab.lexicon_usage import count_usage
 from qa_app.pipeline.lexicon import Tables
 from tests.builders import make_study
 from tests.fakes import WordHashEncoder
@@ -42,20 +42,6 @@ def test_it_times_the_encoder_the_original_and_the_search(small: None) -> None:
     assert "times as long as the encoder in use" in said
 
 
-@pytest.mark.django_db
-def test_without_a_corpus_or_questions_it_says_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="import_corpus"):
-        call_command("bench")
-
-    make_study(texts=("One text.",))
-    questions = tmp_path / "questions.txt"
-    for said in (None, " \n"):
-        if said:
-            questions.write_text(said, encoding="utf-8")
-        with pytest.raises(CommandError, match=r"questions\.txt"):
-            call_command("bench", questions=questions)
-
-
 TABLES: Tables = {
     "small": {
         "lists": {
@@ -82,16 +68,6 @@ def hits(*questions: str, passages: tuple[str, ...] = ()) -> dict[str, int]:
 ])  # fmt: skip
 def test_an_entry_counts_where_it_occurs(question: str, entries: set[str]) -> None:
     assert set(hits(question)) == entries
-
-
-def test_the_report_names_what_is_unused_and_counts_safety_apart() -> None:
-    lines = usage_text(count_usage(TABLES, ["more dose", "growth"])).splitlines()
-
-    assert lines[:2] == ["small, gain: {more} muscle", "small, gain, except: grow up"]
-    assert "crisis, harm: harm" not in lines
-    assert [line.split()[-2:] for line in lines if line.startswith(("all", "crisis"))] == [
-        ["14", "11"], ["1", "1"], ["1", "1"],
-    ]  # fmt: skip
 
 
 def test_the_command_prints_the_report_and_names_a_bad_line(tmp_path: Path) -> None:
@@ -144,11 +120,4 @@ def test_a_folder_has_its_own_database(folder: Path, encoder: WordHashEncoder, t
     for path in (folder / "studies").glob("*.json"):
         path.write_text("{", encoding="utf-8")
     with pytest.raises(CommandError, match=r"Problems: .*check_folder .*other` lists the faults"):
-        run("corpus", str(folder))
-
-
-def test_a_folder_without_questions_is_named(library: tuple[str, ...], folder: Path) -> None:
-    (folder / "questions.jsonl").unlink()
-
-    with pytest.raises(CommandError, match=r"questions\.jsonl"):
         run("corpus", str(folder))
