@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
 from corpus_app import indexing
-from corpus_app.curation import bulk, jobs
 from corpus_app.models import BulkEdit, ImportJob, Study
 from corpus_app.roles import CURATORS, REVIEWERS
+from tests import builders
 from tests.browser.accessible import assert_accessible
 from tests.browser.conftest import Watch
 from tests.browser.site import Site
@@ -60,11 +60,7 @@ def log_in(page: Page, site: Site, name: str) -> None:
 
 
 def work() -> None:
-    """What the worker does when it is woken."""
-    while job := jobs.find_work():
-        jobs.run_job(job)
-    while edit := bulk.find_work():
-        bulk.run_job(edit)
+    builders.work()
     indexing.index_stale()
 
 

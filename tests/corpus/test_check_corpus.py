@@ -8,7 +8,7 @@ from django.db import transaction
 from corpus_app import embedding, indexing
 from corpus_app.embedding import Matrix
 from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study
-from tests.builders import make_collection, make_study
+from tests.builders import make_collection, make_study, run_command
 from tests.fakes import WordHashEncoder
 
 pytestmark = pytest.mark.django_db
@@ -68,18 +68,12 @@ def test_every_fault_is_found_and_named(study: Study) -> None:
     assert indexing.audit() == ["S018 passage 1: its terms are not those of its words"]
 
 
-def run(**options: bool) -> str:
-    out = StringIO()
-    call_command("index_corpus", stdout=out, **options)
-    return out.getvalue()
-
-
 def test_index_corpus_indexes_what_waits_and_counts(encoder: WordHashEncoder) -> None:
     make_study(texts=("One text.", "Another text."))
 
-    assert run() == "2 of 2 passages\nIndexed now: 2. Indexed in all: 2 of 2 passages.\n"
-    assert run() == "Indexed now: 0. Indexed in all: 2 of 2 passages.\n"
-    assert "Indexed now: 2" in run(all=True)
+    assert run_command("index_corpus") == "2 of 2 passages\nIndexed now: 2. Indexed in all: 2 of 2 passages.\n"
+    assert run_command("index_corpus") == "Indexed now: 0. Indexed in all: 2 of 2 passages.\n"
+    assert "Indexed now: 2" in run_command("index_corpus", all=True)
 
 
 def test_index_corpus_fails_where_a_passage_cannot_be_indexed(settings) -> None:
@@ -90,7 +84,7 @@ def test_index_corpus_fails_where_a_passage_cannot_be_indexed(settings) -> None:
     make_study()
 
     with embedding.use(Broken()), pytest.raises(CommandError, match="Not indexed: 1"):
-        run()
+        run_command("index_corpus")
     settings.ENCODER = "/nowhere/at-all"
     with pytest.raises(CommandError, match="could not be loaded"):
-        run()
+        run_command("index_corpus")

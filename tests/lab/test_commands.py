@@ -15,7 +15,7 @@ from corpus_app import embedding, indexing
 from corpus_app.models import Study
 from lab.lexicon_usage import count_usage
 from qa_app.pipeline.lexicon import Tables
-from tests.builders import make_study
+from tests.builders import make_study, run_command
 from tests.fakes import WordHashEncoder
 from tests.qa.test_evaluation import write_rows
 from tests.qa.test_reader_evaluation import PIZZA, ROOT
@@ -82,12 +82,6 @@ def test_the_command_prints_the_report_and_names_a_bad_line(tmp_path: Path) -> N
         call_command("measure", "lexica", str(labels))
 
 
-def run(*arguments: str) -> str:
-    out = StringIO()
-    call_command("measure", *arguments, stdout=out, no_color=True)
-    return out.getvalue()
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "other"
@@ -108,7 +102,7 @@ def test_a_folder_has_its_own_database(folder: Path, encoder: WordHashEncoder, t
     settings.DATA_DIR = tmp_path
     live = connection.settings_dict["NAME"]
 
-    text = run("corpus", str(folder), "--json", str(tmp_path / "report.json"))
+    text = run_command("measure", "corpus", str(folder), "--json", str(tmp_path / "report.json"))
 
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert "right_retrieved_first      1 of 1" in text
@@ -116,8 +110,8 @@ def test_a_folder_has_its_own_database(folder: Path, encoder: WordHashEncoder, t
     assert (connection.settings_dict["NAME"], Study.objects.count()) == (live, 0)
 
     (folder / "studies" / "broken.json").write_text("{", encoding="utf-8")
-    assert "Problems: 1. What is sound was imported" in run("corpus", str(folder))
+    assert "Problems: 1. What is sound was imported" in run_command("measure", "corpus", str(folder))
     for path in (folder / "studies").glob("*.json"):
         path.write_text("{", encoding="utf-8")
     with pytest.raises(CommandError, match=r"Problems: .*check_folder .*other` lists the faults"):
-        run("corpus", str(folder))
+        run_command("measure", "corpus", str(folder))
