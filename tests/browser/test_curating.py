@@ -24,7 +24,7 @@ RIS, JATS = (sample(f"rowing.{kind}") for kind in ("ris", "xml"))
 DOIS = ("10.1000/rowing.ris", "10.1000/rowing.jats")
 QUESTION = "Does foam rolling improve rowing performance?"
 
-Shoot = Callable[[Page, str], None]
+Shoot = Callable[[Page, str], object]
 
 
 @pytest.fixture
@@ -43,11 +43,10 @@ def people(site: Site, settings: Any) -> Iterator[None]:
 
 
 @pytest.fixture
-def shoot(tmp_path: Path) -> Shoot:
-    """Keeps a picture of a page."""
-    folder = Path(os.environ.get("SHOTS", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
-    return lambda page, name: page.screenshot(path=folder / f"{name}.png", animations="disabled") and None
+def shoot() -> Shoot:
+    """Keeps a picture of a page where a folder for them was named."""
+    folder = os.environ.get("SHOTS")
+    return lambda page, name: folder and page.screenshot(path=Path(folder) / f"{name}.png", animations="disabled")
 
 
 def log_in(page: Page, site: Site, name: str) -> None:

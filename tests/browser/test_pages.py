@@ -90,6 +90,7 @@ def test_the_citation_of_a_count_leads_to_the_finding_that_was_counted(site: Sit
     expect(row).to_contain_text(finding.statement)
 
 
+@pytest.mark.parametrize("reader", [False], indirect=True)
 def test_search_choose_and_take_away(site: Site, reader: Page) -> None:
     reader.goto(site.url)
     reader.get_by_role("navigation", name="Site").get_by_role("link", name="Corpus").click()
