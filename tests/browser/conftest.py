@@ -1,4 +1,4 @@
-"""The site in a real Chromium: one live server over the real pipeline and a slice of the starter corpus.
+"""The site in a real Chromium: one live server over the real pipeline, a quick encoder and a slice of the starter corpus.
 
 Every page is watched: what a browser complains of (a broken content policy, a script error, a request to another host) fails
 the test that caused it.
@@ -81,7 +81,8 @@ def site(
     django_test_environment: None, django_db_modify_db_settings: None, django_db_blocker: Any, starter: Path
 ) -> Iterator[Site]:
     """Set up here and not by `django_db`, whose tests each begin with an empty database. Each process has its own."""
-    with django_db_blocker.unblock(), override_settings(ANONYMOUS_QUOTAS=MUCH), embedding.use(FITTED):
+    encoder = None if "SHOTS" in os.environ else FITTED  # pictures show what the site's own finds
+    with django_db_blocker.unblock(), override_settings(ANONYMOUS_QUOTAS=MUCH), embedding.use(encoder):
         setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
         call_command("import_corpus", str(starter), publish=True)
         call_command("index_corpus")

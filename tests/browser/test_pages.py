@@ -59,7 +59,7 @@ def test_a_collection_that_is_no_more_is_not_asked_again(site: Site, page: Page)
 
 
 def test_a_citation_leads_to_its_passage_on_the_page_of_the_study(site: Site, page: Page) -> None:
-    page.goto(site.answer_to())
+    page.goto(site.answer_to("how many sets should I do for muscle growth?"))
     quoting = page.locator(".sentence", has_text="Schoenfeld and colleagues concluded")
     quoting.locator(".cite").first.click()
 
