@@ -20,7 +20,7 @@ setup: python ## install everything that development needs into .venv
 	@exec python3 -I $(BOOTSTRAP) setup
 
 quick: setup ## run the pure tests: no database, no browser, half a minute
-	@exec $(PYTHON) tests/run.py quick $(ARGS)
+	@exec $(PYTHON) -m tests.run quick $(ARGS)
 
 test: python ## run all tests, or only a path (ARGS goes to pytest: make test ARGS=tests/pipeline, make test ARGS="-k fuse")
 	@exec python3 -I $(BOOTSTRAP) test $(ARGS)

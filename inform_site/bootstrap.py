@@ -80,7 +80,8 @@ def main(arguments: List[str]) -> None:
     if task == "run":
         os.execv(place.python, [place.python, "-u", os.path.join(ROOT, "manage.py"), "up", *rest])
     if task == "test":
-        os.execv(place.python, [place.python, os.path.join(ROOT, "tests", "run.py"), *rest])
+        os.chdir(ROOT)
+        os.execv(place.python, [place.python, "-m", "tests.run", *rest])
 
 
 def install(place: Place, locks: Tuple[str, ...]) -> None:

@@ -52,6 +52,7 @@ from lab.beir import read as read
 
 T = TypeVar("T")
 
+TEMPLATE = "template0"
 PREFIX = "inform_trial_"
 MAKING = 7_301_003  # the advisory lock of whoever makes or sweeps away throw-away databases
 COLLECTION = "benchmark"
@@ -82,7 +83,9 @@ def throwaway_database() -> Iterator[str]:
         name = f"{prefix}{secrets.token_hex(6)}"
         with _database_lock(server):
             _sweep(server, prefix)
-            server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+            server.execute(
+                sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(TEMPLATE))
+            )
             try:
                 _connect_to(name)
                 connection.ensure_connection()

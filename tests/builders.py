@@ -1,13 +1,16 @@
-"""Rows for tests, as curation would leave them: searchable where published, waiting to be embedded."""
+"""Rows for tests, as curation would leave them: searchable where published, waiting to be embedded; commands and work."""
 
+import io
 import itertools
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.core.management import call_command
 from django.db import transaction
 
 from corpus_app import indexing, models, passages
+from corpus_app.curation import bulk, jobs
 from corpus_app.models import Collection, Concept, ConceptCollection, Finding, Passage, Study, StudyConcept
 from corpus_app.search import versions
 from qa_app.models import StoredPolicy
@@ -15,6 +18,20 @@ from qa_app.models import StoredPolicy
 _numbers = itertools.count(1)
 
 TEXT = "Ten weekly sets of leg press increased quadriceps thickness in trained men. Five sets increased it less."
+
+
+def run_command(*arguments: Any, **options: Any) -> str:
+    """Run a management command; return what it printed."""
+    out = io.StringIO()
+    call_command(*arguments, stdout=out, stderr=io.StringIO(), no_color=True, **options)
+    return out.getvalue()
+
+
+def work() -> None:
+    """Do what the worker does with imports and bulk edits when it is woken."""
+    for queue in (jobs, bulk):
+        while job := queue.find_work():
+            queue.run_job(job)
 
 
 def declare_site(content: str | None = None) -> None:

@@ -1,9 +1,11 @@
 """A throw-away PostgreSQL for each test run, loaded before Django's settings are (`-p tests.cluster` in pyproject.toml).
 
 The settings read the environment once, so it is prepared here: nothing of the machine's own, no `.env`, no network.
-With pytest-xdist the controller starts the server, and the workers inherit the environment that names it.
+With pytest-xdist the workers inherit the environment that names the server. `tests/run.py` gives its parts one folder, and
+so one server. A database is migrated once; those of all processes are copies of it.
 """
 
+import fcntl
 import os
 import shutil
 import tempfile
@@ -24,17 +26,20 @@ NEUTRAL = dict.fromkeys(UNSET.split(), "") | dict.fromkeys(QUOTAS.split(), "1000
     "TOKENIZERS_PARALLELISM": "false",
     "DJANGO_SETTINGS_MODULE": "lab.settings",
 }  # fmt: skip
+GIVEN = "INFORM_TESTS_DIR"
+"""The folder of a run in several parts, whose server outlives each of them."""
 IS_XDIST_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
 if not IS_XDIST_WORKER:
-    _folder = Path(tempfile.mkdtemp(prefix="inform-tests-"))
+    _folder = Path(os.environ.get(GIVEN) or tempfile.mkdtemp(prefix="inform-tests-"))
     _folder.chmod(0o711)  # as root the server runs as another user, who must get through
-    (_folder / "static").mkdir()  # whitenoise warns of a missing one in each test
+    (_folder / "static").mkdir(exist_ok=True)  # whitenoise warns of a missing one in each test
     os.environ.update(NEUTRAL, INFORM_DATA_DIR=str(_folder))
 
 DATA_DIR = Path(os.environ["INFORM_DATA_DIR"])
 SERVER = EmbeddedPostgres(DATA_DIR / "postgres")
 NEED_SERVICES = {"db", "transactional_db", "django_db_setup", "postgres", "live_server", "page", "browser"}
+TEMPLATE = "migrated"
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "250"}
 
 
@@ -63,7 +68,22 @@ def start() -> EmbeddedPostgres:
     return server
 
 
+def make_template(server: EmbeddedPostgres) -> str:
+    """Migrate the database that others are copied from, unless another process has; return its name."""
+    from django.core.management import call_command
+    from django.db import connection
+
+    with (DATA_DIR / "template.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if server.create_database(TEMPLATE):
+            usual, connection.settings_dict["NAME"] = connection.settings_dict["NAME"], TEMPLATE
+            call_command("migrate", verbosity=0)
+            connection.close()
+            connection.settings_dict["NAME"] = usual
+    return TEMPLATE
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if not IS_XDIST_WORKER:
+    if not IS_XDIST_WORKER and GIVEN not in os.environ:
         SERVER.stop("immediate")
         shutil.rmtree(DATA_DIR, ignore_errors=True)

@@ -12,8 +12,11 @@ from typing import Any
 import hypothesis
 import pytest
 from django.conf import settings
+from django.db import connection
+from django.utils import translation
 
 from inform_site.postgres import EmbeddedPostgres
+from lab import scratch_corpus
 from qa_app.pipeline.question.safety import SafetyLexicon
 from tests import cluster
 
@@ -40,9 +43,18 @@ def postgres() -> EmbeddedPostgres:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
-    postgres: EmbeddedPostgres, django_db_modify_db_settings_parallel_suffix: None
+    postgres: EmbeddedPostgres, django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any
 ) -> None:
-    """Start the server before pytest-django makes its database."""
+    """Before pytest-django makes its database: start the server, and migrate what that database is copied from."""
+    with django_db_blocker.unblock():
+        connection.settings_dict["TEST"]["TEMPLATE"] = scratch_corpus.TEMPLATE = cluster.make_template(postgres)
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """The language that a page or command leaves behind in this thread is not the next test's."""
+    yield
+    translation.activate(settings.LANGUAGE_CODE)
 
 
 @pytest.fixture(autouse=True, scope="session")

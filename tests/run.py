@@ -13,6 +13,8 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 
+from inform_site.postgres import EmbeddedPostgres
+
 ROOT = Path(__file__).resolve().parent.parent
 NOTHING_COLLECTED = 5
 BROWSER = "tests/browser"
@@ -40,12 +42,16 @@ def main(arguments: list[str]) -> int:
 def run(parts: dict[str, list[str]]) -> int:
     """Run pytest once for each part, and print the totals."""
     total: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        for name, arguments in parts.items():
-            report = Path(folder) / f"{name}.xml"
-            command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *arguments]
-            status = subprocess.run(command, cwd=ROOT, check=False).returncode
-            total += outcomes(report, status)
+    with tempfile.TemporaryDirectory(prefix="inform-tests-", ignore_cleanup_errors=True) as folder:
+        try:
+            for name, arguments in parts.items():
+                report = Path(folder) / f"{name}.xml"
+                command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *arguments]
+                environment = os.environ | {"INFORM_TESTS_DIR": folder}
+                status = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+                total += outcomes(report, status)
+        finally:
+            EmbeddedPostgres(Path(folder) / "postgres").stop("immediate")
     print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped", flush=True)
     return 1 if total["failed"] or not total["passed"] else 0
 

@@ -88,13 +88,14 @@ def find_unmapped(
 @cache
 def is_general(word: str) -> bool:
     """Return whether a lower-case word, in any inflection, is common to all subjects."""
-    if word in _general_words() or word.endswith("ly"):
+    words, stems = _general()
+    if word in words or word.endswith("ly"):
         return True
     if word != _without_possessive(word):
         return is_general(_without_possessive(word))
     if "-" in word:
         return all(is_general(part) for part in word.split("-") if part)
-    return len(word) > 3 and bool(_stemmer.stemWord(word) in _general_stems())
+    return len(word) > 3 and _stemmer.stemWord(word) in stems
 
 
 def _without_possessive(word: str) -> str:
@@ -102,14 +103,11 @@ def _without_possessive(word: str) -> str:
 
 
 @cache
-def _general_words() -> frozenset[str]:
+def _general() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the general words and the stems of the longer ones."""
     lines = Path(__file__).with_name("general_words.txt").read_text(encoding="utf-8").splitlines()
-    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
-
-
-@cache
-def _general_stems() -> frozenset[str]:
-    return frozenset(_stemmer.stemWords([word for word in _general_words() if len(word) > 2]))
+    words = frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+    return words, frozenset(_stemmer.stemWords([word for word in words if len(word) > 2]))
 
 
 def _frequent_name_parts(names: Iterable[tuple[str, ...]]) -> frozenset[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
@@ -26,12 +25,11 @@ class Choice:
 
 def read() -> Choice | None:
     """Return the choice; None when there is none, or when INFORM_ENCODER has changed since."""
-    path = _path()
     try:
-        choice = _read(path, path.stat().st_mtime_ns)
-    except OSError:
+        choice = Choice(**json.loads(_path().read_bytes()))
+    except (OSError, ValueError, TypeError):
         return None
-    return choice if choice and choice.configured == settings.ENCODER else None
+    return choice if choice.configured == settings.ENCODER else None
 
 
 def write(*, name: str, keeps: str) -> None:
@@ -54,11 +52,3 @@ def _path() -> Path:
 
 def _path_in(data: str | Path) -> Path:
     return Path(data) / "encoder.json"
-
-
-@lru_cache(maxsize=4)
-def _read(path: Path, modified: int) -> Choice | None:
-    try:
-        return Choice(**json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError):
-        return None

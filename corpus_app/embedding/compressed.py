@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -174,18 +173,9 @@ def is_settled(model: str) -> bool:
 
 def read_check(model: str) -> Check | None:
     """Return the check of a model's compressed form; None when it was never written."""
-    path = folder(model) / CHECK
     try:
-        return _read(path, path.stat().st_mtime_ns)
-    except OSError:
-        return None
-
-
-@lru_cache(maxsize=8)
-def _read(path: Path, modified: int) -> Check | None:
-    try:
-        return Check(**json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError):
+        return Check(**json.loads((folder(model) / CHECK).read_bytes()))
+    except (OSError, ValueError, TypeError):
         return None
 
 

@@ -34,10 +34,6 @@ class Lexicon:
         word = word.lower()
         return word in self._ranks or any(stem in self._ranks for stem in _stems(word))
 
-    def with_words(self, words: Iterable[str]) -> Lexicon:
-        """Return this lexicon with more words, ranked after its own."""
-        return Lexicon([*self._ranks, *(word.lower() for word in words)])
-
 
 _ENDINGS = (
     ("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("ly", ""), ("ally", ""),

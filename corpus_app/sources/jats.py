@@ -13,8 +13,6 @@ from corpus_app.sources.intake import Source
 from corpus_app.sources.jats_text import Article, article_of, plain
 from corpus_app.sources.trees import Node, elements
 
-ROOTS = frozenset({"article", "pmc-articleset"})
-
 _NOTICES = {
     "retraction": Notice.RETRACTED, "retracted-article": Notice.RETRACTED, "correction": Notice.CORRECTED,
     "corrected-article": Notice.CORRECTED, "erratum": Notice.CORRECTED,

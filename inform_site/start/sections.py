@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from corpus_app import search
@@ -18,6 +16,9 @@ from corpus_app.sources import is_paper_section
 MOST_SHOWN = 100
 _WORD = re.compile(r"[^\W_]+")
 WORDS = Path(__file__).with_name("section_words.toml")
+_WORDS_OF_ROLES = {
+    SectionRole(role): tuple(row["words"]) for role, row in tomllib.loads(WORDS.read_text("utf-8")).items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,5 @@ def own_sections() -> list[OwnSection]:
 def guess_role(name: str) -> SectionRole:
     """Return the role that a section's name suggests; a finding where no word of it says anything."""
     words = f" {' '.join(_WORD.findall(name.lower()))} "
-    return next((role for role, known in _words().items() if any(f" {word} " in words for word in known)), _USUAL)
-
-
-_USUAL = SectionRole.FINDING
-
-
-@cache
-def _words() -> Mapping[SectionRole, tuple[str, ...]]:
-    table = tomllib.loads(WORDS.read_text("utf-8"))
-    return {SectionRole(role): tuple(row["words"]) for role, row in table.items()}
+    fitting = (role for role, known in _WORDS_OF_ROLES.items() if any(f" {word} " in words for word in known))
+    return next(fitting, SectionRole.FINDING)

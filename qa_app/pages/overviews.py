@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-PITCH, BAR, HEIGHT = 14, 11, 72
+PITCH, HEIGHT = 14, 72
 MAX_YEARS = 60  # the latest are drawn; the table lists all
 
 

@@ -75,13 +75,14 @@ def routes() -> dict[str, Any]:
     return dict(walk(get_resolver().url_patterns, "/"))
 
 
-def problem(response: HttpResponse, status: int, kind: str) -> dict[str, Any]:
+def problem(response: HttpResponse, status: int, kind: str = "") -> dict[str, Any]:
     """The body of an error, after looking that it is one as RFC 9457 wants it."""
     assert response.status_code == status, response.content
     assert response["Content-Type"] == "application/problem+json"
     found = body(response)
     assert set(found) == {"type", "title", "status", "detail", "errors"}
-    assert (found["type"], found["status"], bool(found["detail"])) == (f"urn:inform:problem:{kind}", status, True)
+    assert re.fullmatch(f"urn:inform:problem:{kind or '[a-z-]+'}", found["type"])
+    assert (found["status"], bool(found["title"]), bool(found["detail"])) == (status, True, True)
     return dict(found)
 
 

@@ -14,7 +14,7 @@ from corpus_app.curation import jobs
 from corpus_app.models import CorpusEvent, ImportItem, ImportJob, Study
 from inform_site.clients.keys import Made
 from tests.api.conftest import V1, body, delete, get, post, problem
-from tests.builders import make_collection, make_concept, make_curator, make_study
+from tests.builders import make_collection, make_concept, make_curator, make_study, work
 from tests.corpus.test_imports import RIS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
@@ -29,11 +29,6 @@ def send(content: bytes, secret: str, *, query: str = "", kind: str = "applicati
 
 def send_form(secret: str, **fields: Any) -> HttpResponse:
     return Client(raise_request_exception=False).post(IMPORTS, fields, headers={"Authorization": f"Bearer {secret}"})
-
-
-def work() -> None:
-    while job := jobs.find_work():
-        jobs.run_job(job)
 
 
 def read_in(secret: str, text: str = RIS) -> str:
@@ -178,14 +173,6 @@ def test_an_import_may_be_left_without_bringing_anything_in(key: str) -> None:
     assert jobs.find_work() is None
     problem(post(f"{path}/leave", {}, key), 409, "conflict")
     problem(post(f"{path}/confirm", {"collection": "training"}, key), 409, "conflict")
-
-
-def test_an_import_that_is_not_there_is_404(key: str) -> None:
-    for path in (f"{IMPORTS}/{import_id}" for import_id in ("0", "x", "9" * 18, "9" * 300, "-1")):
-        for rest in ("", "/items", "/problems", "/report"):
-            problem(get(f"{path}{rest}", key), 404, "not-found")
-        problem(post(f"{path}/confirm", {}, key), 404, "not-found")
-        problem(post(f"{path}/leave", {}, key), 404, "not-found")
 
 
 STUDIES = f"{V1}desk/studies"

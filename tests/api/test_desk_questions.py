@@ -82,13 +82,6 @@ def test_what_is_unfit_is_named(key: str, gap: Gap) -> None:
     assert not EvaluationRun.objects.exists()
 
 
-def test_a_gap_or_run_that_is_not_there_is_404(key: str) -> None:
-    for number in ("0", "x", "9" * 18, "9" * 300):
-        problem(get(f"{GAPS}/{number}", key), 404, "not-found")
-        problem(patch(f"{GAPS}/{number}", {"note": "x"}, key, "0"), 404, "not-found")
-        problem(get(f"{RUNS}/{number}", key), 404, "not-found")
-
-
 def test_golden_questions_are_run_and_told(key: str, woken: list[str], curator: User) -> None:
     assert "no golden questions" in problem(post(RUNS, {}, key), 422, "not-possible")["detail"]
     GoldenQuestion.objects.create(key="lay-1", question=ASKED, mode="beginner", kind="lay", relevant={"T-SETS": 2})

@@ -11,7 +11,7 @@ from corpus_app.curation import bulk
 from corpus_app.models import CorpusEvent, Passage, Study
 from inform_site.clients.keys import Made
 from tests.api.conftest import V1, body, delete, get, patch, post, problem
-from tests.builders import make_concept, make_curator, make_passage, make_study
+from tests.builders import make_concept, make_curator, make_passage, make_study, work
 from tests.corpus.test_gate import BROKEN
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("woken")]
@@ -262,26 +262,7 @@ def test_a_passage_that_is_unfit_is_named(key: str) -> None:
     assert not Study.objects.filter(study_id="new-1").exists()
 
 
-def test_a_study_or_passage_that_is_not_there_is_404_everywhere(key: str) -> None:
-    for path in (f"{STUDIES}/{study_id}" for study_id in ("missing", "%00", "x" * 500, "%F0%9F%92%AA", "..")):
-        for answer in (
-            get(path, key), get(f"{path}/comments", key), get(f"{path}/history", key),
-            patch(path, {"title": "x"}, key, 1), post(f"{path}/publish", {}, key),
-            post(f"{path}/comments", {"text": "x"}, key),
-            post(f"{path}/passages", {"section": "results", "text": "x"}, key),
-        ):  # fmt: skip
-            problem(answer, 404, "not-found")
-    for path in (f"{DESK}passages/{passage_id}" for passage_id in ("0", "9" * 18, "9" * 500, "x", "-1", "%D9%A3")):
-        for answer in (get(path, key), patch(path, {"text": "x"}, key, 1), delete(path, key, 1)):
-            problem(answer, 404, "not-found")
-
-
 EDITS = f"{V1}desk/bulk-edits"
-
-
-def work() -> None:
-    while edit := bulk.find_work():
-        bulk.run_job(edit)
 
 
 def test_the_whole_way_from_the_preview_to_the_undo(key: str, woken: list[str]) -> None:

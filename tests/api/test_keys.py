@@ -1,12 +1,11 @@
 """Keys: shown once, hashed, scoped, expiring, revoked, rotated."""
 
-import io
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import IntegrityError, transaction
 from django.forms.models import model_to_dict
 from django.test import Client
@@ -16,7 +15,7 @@ from inform_site.clients import keys
 from inform_site.clients.keys import BadKey, Made
 from inform_site.clients.models import ApiKey
 from tests.api.conftest import NOON, V1, get, post, problem
-from tests.builders import make_curator, make_superuser
+from tests.builders import make_curator, make_superuser, run_command
 
 pytestmark = pytest.mark.django_db
 MakeKey = Callable[..., Made]
@@ -106,35 +105,24 @@ def test_a_key_is_sent_in_two_headers_and_a_bad_one_is_401(make_key: MakeKey) ->
         response = get(COLLECTIONS, **headers)
         problem(response, 401, "bad-key")
         assert response["WWW-Authenticate"].startswith('Bearer realm="inform"')
-    expired, revoked = make_key(), make_key()
-    ApiKey.objects.filter(pk=expired.key.pk).update(expires_at=NOON)
-    keys.revoke(revoked.key, now=NOON)
-    for made, told in ((expired, "expired"), (revoked, "revoked")):
-        assert told in problem(get(COLLECTIONS, made.secret), 401, "bad-key")["detail"]
-
-
-def run(*arguments: str) -> str:
-    out = io.StringIO()
-    call_command("apikey", *arguments, stdout=out, stderr=io.StringIO())
-    return out.getvalue()
 
 
 def test_the_command_makes_lists_rotates_and_revokes() -> None:
-    assert run("list") == "There are no keys.\n"
-    first = run("make", "Clinic website", "--scope", "read", "--days", "30").strip()
+    assert run_command("apikey", "list") == "There are no keys.\n"
+    first = run_command("apikey", "make", "Clinic website", "--scope", "read", "--days", "30").strip()
     prefix = first.split("_")[1]
     assert get(COLLECTIONS, first).status_code == 200
 
-    second = run("rotate", prefix, "--overlap-hours", "0").split()[0]
+    second = run_command("apikey", "rotate", prefix, "--overlap-hours", "0").split()[0]
     assert (get(COLLECTIONS, first).status_code, get(COLLECTIONS, second).status_code) == (401, 200)
 
-    listed = run("list")
+    listed = run_command("apikey", "list")
     assert "Clinic website" in listed
     assert second not in listed
 
-    assert "opens nothing" in run("revoke", f"inform_{second.split('_')[1]}_…")
+    assert "opens nothing" in run_command("apikey", "revoke", f"inform_{second.split('_')[1]}_…")
     assert get(COLLECTIONS, second).status_code == 401
-    assert "revoked" in run("list")
+    assert "revoked" in run_command("apikey", "list")
 
 
 def test_the_command_says_what_is_wrong() -> None:
@@ -143,7 +131,7 @@ def test_the_command_says_what_is_wrong() -> None:
         "make x --scope all", "",
     ):  # fmt: skip
         with pytest.raises(CommandError):
-            run(*arguments.split())
+            run_command("apikey", *arguments.split())
 
 
 @pytest.fixture

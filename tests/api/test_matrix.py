@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -27,7 +28,7 @@ from inform_site.api.schema import CHOSEN
 from inform_site.clients import keys
 from inform_site.clients.keys import Made
 from inform_site.clients.models import ApiKey, Scope
-from tests.api.conftest import NOON, V1, body, described, get, post, routes
+from tests.api.conftest import NOON, V1, body, described, get, post, routes, send
 from tests.builders import make_curator, make_superuser
 from tests.qa.conftest import ASKED
 
@@ -180,6 +181,25 @@ def _send(method: str, path: str, secret: str | None) -> Any:
     headers = {"If-Match": '"1"'} | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
     client = Client(raise_request_exception=False)
     return client.generic(method, address, b"{}" if method != "GET" else b"", "application/json", headers=headers)
+
+
+NOBODYS = ("missing", "0", "9" * 300, "%00", "%F0%9F%92%AA")
+FIT: dict[str, Any] = {
+    "comments": {"text": "x"}, "passages": {"section": "results", "text": "x"}, "notice": {"notice": "corrected", "reason": "x"},
+    "merge": {"other": "B", "reason": "x"}, "send-back": {"reason": "x"}, "withdraw": {"reason": "x"}, "feedback": {"helpful": True},
+}  # fmt: skip
+
+
+def test_an_id_that_nothing_has_is_404_at_every_address(make_key: Callable[..., Made]) -> None:
+    secret = make_key(*ALL, owner=make_superuser()).secret
+
+    for operation in TABLE:
+        method, _, path = operation.partition(" ")
+        for name in NOBODYS if "{" in path else ():
+            address = re.sub(r"{\w+}", name, path) + "?format=ris" * path.endswith("/export")
+            sent = None if method == "GET" else FIT.get(path.rpartition("/")[2], {})
+            answer = send(method, address, secret, {"If-Match": '"1"'}, sent)
+            assert answer.status_code == 404, (method, address, answer.content)
 
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,4 +1,4 @@
-"""The site in a real Chromium: one live server over the real pipeline and a slice of the starter corpus.
+"""The site in a real Chromium: one live server over the real pipeline, a quick encoder and a slice of the starter corpus.
 
 Every page is watched: what a browser complains of (a broken content policy, a script error, a request to another host) fails
 the test that caused it.
@@ -18,12 +18,13 @@ from django.core.management import call_command
 from django.test.utils import override_settings, setup_databases
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
+from corpus_app import embedding
 from inform_site.clients.quotas import Limits
 from inform_site.serving import make_site
 from tests.browser.site import Site
 from tests.builders import make_study
 from tests.live import serving
-from tests.pipeline.corpora import copy_slice
+from tests.pipeline.corpora import FITTED, copy_slice
 
 # Playwright's event loop runs in this thread; Django would refuse its own database calls beside it.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -80,7 +81,8 @@ def site(
     django_test_environment: None, django_db_modify_db_settings: None, django_db_blocker: Any, starter: Path
 ) -> Iterator[Site]:
     """Set up here and not by `django_db`, whose tests each begin with an empty database. Each process has its own."""
-    with django_db_blocker.unblock(), override_settings(ANONYMOUS_QUOTAS=MUCH):
+    encoder = None if "SHOTS" in os.environ else FITTED  # pictures show what the site's own finds
+    with django_db_blocker.unblock(), override_settings(ANONYMOUS_QUOTAS=MUCH), embedding.use(encoder):
         setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
         call_command("import_corpus", str(starter), publish=True)
         call_command("index_corpus")

@@ -14,12 +14,12 @@ from tests.builders import make_policy
 from tests.qa.payloads import make_payload
 
 STREAM = "**/api/v1/answers/stream"
-SETS = "how many sets should I do for muscle growth?"
+SETS = "how many sets should I do for bigger muscles?"
 PIZZA = "What is the best pizza in Naples?"
 SHOES = "What are the best shoes for squats?"
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 WOMEN = "What about women?"
-MEANT = "What about women: how many sets should I do for muscle growth?"
+MEANT = "What about women: how many sets should I do for bigger muscles?"
 COUNTED = "How many studies do you have?"
 
 TERM = {"id": "few", "name": "few sets", "definition": "Up to four sets a week for a muscle."}

@@ -32,7 +32,11 @@ def test_a_hard_term_explains_itself_by_pointer_and_by_keyboard(page: Page, answ
     expect(meaning).to_be_visible()
 
 
-@pytest.mark.parametrize("reader", [False], indirect=True)
+WITHOUT_SCRIPT = pytest.mark.parametrize("reader", [False], indirect=True)
+"""What the page does with script is tried in test_streaming.py and test_keyboard.py."""
+
+
+@WITHOUT_SCRIPT
 def test_an_answer_works_without_script(reader: Page, answer: str) -> None:
     reader.goto(answer)
     reader.get_by_role("button", name="Few sets").first.click()
@@ -188,6 +192,7 @@ def follow(page: Page, question: str = WOMEN) -> None:
     page.get_by_text("Understood as:").wait_for()
 
 
+@WITHOUT_SCRIPT
 def test_a_follow_up_keeps_the_subject_and_can_be_asked_alone(site: Site, reader: Page) -> None:
     site.ask(reader)
 
@@ -200,6 +205,7 @@ def test_a_follow_up_keeps_the_subject_and_can_be_asked_alone(site: Site, reader
     expect(reader.locator("#question-title")).to_have_text(WOMEN)
 
 
+@WITHOUT_SCRIPT
 def test_one_question_in_both_modes_stands_side_by_side(site: Site, reader: Page) -> None:
     site.ask(reader)
 
@@ -217,6 +223,7 @@ def test_one_question_in_both_modes_stands_side_by_side(site: Site, reader: Page
     expect(reader.locator("#B")).to_be_in_viewport()
 
 
+@WITHOUT_SCRIPT
 def test_own_questions_are_listed_compared_and_forgotten(site: Site, reader: Page) -> None:
     for question in (SETS, SHOES, COUNTED):
         site.ask(reader, question)

@@ -4,8 +4,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.site import PIZZA, SETS, SHOES, STAND, Site, payload_of
-from tests.qa.payloads import make_refusal
+from tests.browser.site import PIZZA, SETS, STAND, Site, payload_of
 
 PHONE = {"width": 390, "height": 844}
 START = "Answers you can check"
@@ -206,24 +205,6 @@ def test_a_page_out_of_date_says_so_and_its_reload_keeps_the_question(site: Site
     page.get_by_role("button", name="Ask", exact=True).click()
     page.wait_for_url("**/answers/*/")
     expect(page.locator("#question-title")).to_have_text(SETS + "!")
-
-
-def test_what_the_corpus_does_not_answer_is_refused_without_confidence(site: Site, page: Page) -> None:
-    for question in (PIZZA, SHOES):
-        site.ask(page, question)
-
-        shown = payload_of(page)
-        assert shown["outcome"] in {"insufficient_evidence", "out_of_scope"}
-        expect(page.get_by_text(shown["message"])).to_be_visible()
-        expect(page.get_by_role("heading", name="Does this answer fit the question?")).to_have_count(0)
-        expect(page.locator(".cite")).to_have_count(0)
-        expect(page.get_by_label("Your question")).to_have_value(question)
-        if shown["evidence"]:
-            expect(page.get_by_role("heading", name="Nearest passages, not an answer")).to_be_visible()
-
-    page.goto(site.stored(**make_refusal("out_of_scope", evidence=[], message="Ask about training.")))
-    expect(page.get_by_text("Ask about training.")).to_be_visible()
-    expect(page.get_by_role("heading", name="What the studies here are about")).to_be_visible()
 
 
 @pytest.mark.parametrize("reader", [False], indirect=True)

@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
 from corpus_app import indexing
-from corpus_app.curation import bulk, jobs
 from corpus_app.models import BulkEdit, ImportJob, Study
 from corpus_app.roles import CURATORS, REVIEWERS
+from tests import builders
 from tests.browser.accessible import assert_accessible
 from tests.browser.conftest import Watch
 from tests.browser.site import Site
@@ -24,7 +24,7 @@ RIS, JATS = (sample(f"rowing.{kind}") for kind in ("ris", "xml"))
 DOIS = ("10.1000/rowing.ris", "10.1000/rowing.jats")
 QUESTION = "Does foam rolling improve rowing performance?"
 
-Shoot = Callable[[Page, str], None]
+Shoot = Callable[[Page, str], object]
 
 
 @pytest.fixture
@@ -43,11 +43,10 @@ def people(site: Site, settings: Any) -> Iterator[None]:
 
 
 @pytest.fixture
-def shoot(tmp_path: Path) -> Shoot:
-    """Keeps a picture of a page."""
-    folder = Path(os.environ.get("SHOTS", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
-    return lambda page, name: page.screenshot(path=folder / f"{name}.png", animations="disabled") and None
+def shoot() -> Shoot:
+    """Keeps a picture of a page where a folder for them was named."""
+    folder = os.environ.get("SHOTS")
+    return lambda page, name: folder and page.screenshot(path=Path(folder) / f"{name}.png", animations="disabled")
 
 
 def log_in(page: Page, site: Site, name: str) -> None:
@@ -60,11 +59,7 @@ def log_in(page: Page, site: Site, name: str) -> None:
 
 
 def work() -> None:
-    """What the worker does when it is woken."""
-    while job := jobs.find_work():
-        jobs.run_job(job)
-    while edit := bulk.find_work():
-        bulk.run_job(edit)
+    builders.work()
     indexing.index_stale()
 
 

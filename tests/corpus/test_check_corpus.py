@@ -8,7 +8,7 @@ from django.db import transaction
 from corpus_app import embedding, indexing
 from corpus_app.embedding import Matrix
 from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study
-from tests.builders import make_collection, make_study
+from tests.builders import make_collection, make_study, run_command
 from tests.fakes import WordHashEncoder
 
 pytestmark = pytest.mark.django_db
@@ -68,29 +68,23 @@ def test_every_fault_is_found_and_named(study: Study) -> None:
     assert indexing.audit() == ["S018 passage 1: its terms are not those of its words"]
 
 
-def run(**options: bool) -> str:
-    out = StringIO()
-    call_command("index_corpus", stdout=out, **options)
-    return out.getvalue()
-
-
 def test_index_corpus_indexes_what_waits_and_counts(encoder: WordHashEncoder) -> None:
     make_study(texts=("One text.", "Another text."))
 
-    assert run() == "2 of 2 passages\nIndexed now: 2. Indexed in all: 2 of 2 passages.\n"
-    assert run() == "Indexed now: 0. Indexed in all: 2 of 2 passages.\n"
-    assert "Indexed now: 2" in run(all=True)
+    assert run_command("index_corpus") == "2 of 2 passages\nIndexed now: 2. Indexed in all: 2 of 2 passages.\n"
+    assert run_command("index_corpus") == "Indexed now: 0. Indexed in all: 2 of 2 passages.\n"
+    assert "Indexed now: 2" in run_command("index_corpus", all=True)
 
 
-def test_index_corpus_fails_where_a_passage_cannot_be_indexed(settings) -> None:
+@pytest.mark.parametrize(("error", "said"), [
+    (RuntimeError("no such token"), "Not indexed: 1"), (embedding.EncoderUnavailable("It is not here."), "It is not here."),
+])  # fmt: skip
+def test_index_corpus_fails_where_a_passage_cannot_be_indexed(error: Exception, said: str) -> None:
     class Broken(WordHashEncoder):
         def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
-            raise RuntimeError("no such token")
+            raise error
 
     make_study()
 
-    with embedding.use(Broken()), pytest.raises(CommandError, match="Not indexed: 1"):
-        run()
-    settings.ENCODER = "/nowhere/at-all"
-    with pytest.raises(CommandError, match="could not be loaded"):
-        run()
+    with embedding.use(Broken()), pytest.raises(CommandError, match=said):
+        run_command("index_corpus")

@@ -12,7 +12,7 @@ from django.db import connection
 
 from common import waking
 from corpus_app import curation
-from corpus_app.models import CorpusEvent, CorpusVersion, Passage, PassageTerm, Study
+from corpus_app.models import CorpusEvent, CorpusVersion, Study
 from tests.builders import make_concept, make_curator, make_passage, make_study
 
 pytestmark = pytest.mark.django_db
@@ -27,10 +27,6 @@ def last_event() -> CorpusEvent:
     event = CorpusEvent.objects.first()
     assert event
     return event
-
-
-def terms(passage: Passage) -> set[str]:
-    return set(PassageTerm.objects.filter(passage=passage).exclude(lexeme="").values_list("lexeme", flat=True))
 
 
 def test_what_readers_cannot_notice_is_no_new_corpus_version() -> None:

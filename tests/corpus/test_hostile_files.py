@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from corpus_app import sources
 from corpus_app.sources import ReadResult, Weight
-from tests.corpus.test_sources_formats import INTAKE, SHARED, needs_samples, read, sample, told
+from tests.corpus.test_sources_formats import INTAKE, read, sample, told
 
 RIS, NBIB, BIBTEX, PUBMED, ENDNOTE, JATS = map(sample, (
     "references.ris", "pubmed.nbib", "references.bib", "pubmed.xml", "endnote.xml", "article.xml"
@@ -73,15 +73,6 @@ def assert_refused(reading: ReadResult) -> None:
     assert (reading.studies, reading.notices, reading.passages) == ((), (), ())
     assert reading.broken >= 1
     assert not any(secret in problem.reason for problem in reading.problems for secret in ("passwd", "root:"))
-
-
-@needs_samples
-def test_published_attacks_are_refused() -> None:
-    paths = sorted((SHARED / "robustness/xxe").glob("*"))
-
-    assert paths
-    for path in paths:
-        assert_refused(sources.read_file(sources.source_of(path), INTAKE))
 
 
 def test_a_file_of_300_mb_is_refused_before_it_is_read(tmp_path: Path) -> None:

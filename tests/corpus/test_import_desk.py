@@ -20,7 +20,7 @@ from corpus_app import curation, sources
 from corpus_app.curation import gate, jobs, lookup
 from corpus_app.models import ImportItem, ImportJob, Study
 from qa_app.models import GoldenQuestion
-from tests.builders import make_collection, make_concept, make_curator, make_study
+from tests.builders import make_collection, make_concept, make_curator, make_study, work
 from tests.corpus.test_imports import RIS, beir
 
 pytestmark = pytest.mark.django_db
@@ -51,11 +51,6 @@ def bring(client: Client, **data: Any) -> str:
     response = client.post(at("importjob_add"), data)
     assert response.status_code == 302, response.content.decode()
     return str(response.headers["Location"])
-
-
-def work() -> None:
-    while job := jobs.find_work():
-        jobs.run_job(job)
 
 
 def upload(content: str | bytes, name: str = "refs.ris") -> SimpleUploadedFile:
@@ -234,23 +229,6 @@ def test_unusable_input_is_refused_in_the_form(client: Client, curator: User) ->
     assert not ImportJob.objects.exists()
     for name in ("importjob_change", "importjob_report", "importjob_file"):
         assert client.get(at(name, 99)).status_code == 404
-
-
-@pytest.mark.parametrize(("name", "content", "format_name", "words"), [
-    ("hours.html", b"<!doctype html><nav><a href=/>Home</a></nav><main><h1>Hours</h1><p>We open at nine o'clock.</p></main>", "web page (HTML)", "navigation (1)"),
-    ("hours.md", b"# Hours\n\nWe open at nine o'clock.", "Markdown with headings", "We open at nine"),
-    ("hours.pdf", b"%PDF-1.7 nothing", "PDF", "cannot be read as a PDF"),
-])  # fmt: skip
-def test_a_page_is_previewed_like_the_other_formats(
-    client: Client, curator: User, name: str, content: bytes, format_name: str, words: str
-) -> None:
-    address = bring(client, file=upload(content, name))
-    work()
-
-    page = text_of(client.get(address))
-
-    assert words in page
-    assert ImportJob.objects.get().format == format_name
 
 
 def test_nonsense_posted_to_an_import_changes_nothing(client: Client, curator: User) -> None:

@@ -6,9 +6,9 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation
-from corpus_app.curation import bulk, gate, merging
+from corpus_app.curation import gate, merging
 from corpus_app.models import CorpusEvent, Passage, QualityWaiver, Study
-from tests.builders import make_concept, make_finding, make_study
+from tests.builders import make_concept, make_finding, make_study, work
 from tests.corpus.test_admin import address, errors, form_of
 from tests.corpus.test_gate import BROKEN, MENDED
 from tests.corpus.test_import_desk import at, text_of
@@ -156,12 +156,12 @@ def test_sure_pairs_are_accepted_at_once_and_others_told_apart(client: Client, t
     before = list(Study.objects.order_by("pk").values("doi", "status", "labels"))
     for again in (True, False):
         client.post(edit, {"verb": "confirm"})
-        carry_out_bulk_edits()
+        work()
         assert Study.objects.get(study_id="B2").status_reason == "Merged into B1."
         if again:  # all of it is undone, and done once more
             undo = client.post(edit, {"verb": "undo"}).headers["Location"]
             client.post(undo, {"verb": "confirm"})
-            carry_out_bulk_edits()
+            work()
             assert list(Study.objects.order_by("pk").values("doi", "status", "labels")) == before
             assert Study.objects.get(study_id="B1").passages.count() == 1
             edit = client.post(address, {"verb": "accept"}).headers["Location"]
@@ -177,14 +177,9 @@ def test_sure_pairs_are_accepted_at_once_and_others_told_apart(client: Client, t
     client.post(address, {"verb": "merge:B1 C1"})
     edit = client.post(address, {"verb": "accept", "reason": "The same trial."}).headers["Location"]
     client.post(edit, {"verb": "confirm"})
-    carry_out_bulk_edits()
+    work()
     assert "No two studies look alike." in text_of(client.get(address))
     assert Study.objects.get(study_id="A2").status_reason == "Merged into A1. The same trial."
-
-
-def carry_out_bulk_edits() -> None:
-    while edit := bulk.find_work():
-        bulk.run_job(edit)
 
 
 SOUND = "A sound text about squats."

@@ -56,6 +56,11 @@ NAMES = [
     (["King, Jr., Martin", "Sean O'Neil"], ["King M", "O'Neil S"]),
     (["سعد، علي"], ["سعد ع"]),
     (["Schoenfeld, Brad J."], ["Schoenfeld BJ"]),
+    (["Shannon,Claude E."], ["Shannon CE"]),
+    (["Ludwig van Beethoven"], ["van Beethoven L"]),
+    (["Molina-Bolívar, J.-A.", "Gray, SR"], ["Molina-Bolívar JA", "Gray SR"]),
+    (["Madonna"], ["Madonna"]),
+    (["{National Institute of Health}"], ["National Institute of Health"]),
 ]
 TITLES = [
     ("RETRACTED: Vitamin K and strength", Notice.RETRACTED, None),
@@ -107,6 +112,7 @@ def test_names_are_told_apart(fields: list[str], names: list[str]) -> None:
     found, goes_on = split_names(fields)
 
     assert ([author_name(name) for name in found], goes_on) == (names, False)
+    assert all(author_name(name) == name for name in names if name.isascii())
 
 
 def test_lists_that_go_on_say_so_and_ids_keep_every_letter() -> None:

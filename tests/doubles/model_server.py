@@ -70,6 +70,21 @@ class SlowModel:
         return draft(WRITES["good"](asked))
 
 
+@contextmanager
+def slow_model(settings: Any) -> Iterator[SlowModel]:
+    """Set the site up with such a model."""
+    from qa_app.answers import answering  # this file serves alone, too
+
+    slow = SlowModel()
+    with serving(otherwise=slow.behave) as server:
+        settings.OPENAI_MODEL, settings.OPENAI_BASE_URL = "slow", server.base_url
+        try:
+            yield slow
+        finally:
+            slow.go_on.set()
+            answering._model_server.cache_clear()
+
+
 # --- What a model writes ---------------------------------------------------------------------------------------------
 
 

@@ -13,9 +13,9 @@ from django.db import connection
 
 from corpus_app import embedding, indexing
 from corpus_app.models import Study
-from lab.lexicon_usage import count_usage, usage_text
+from lab.lexicon_usage import count_usage
 from qa_app.pipeline.lexicon import Tables
-from tests.builders import make_study
+from tests.builders import make_study, run_command
 from tests.fakes import WordHashEncoder
 from tests.qa.test_evaluation import write_rows
 from tests.qa.test_reader_evaluation import PIZZA, ROOT
@@ -40,20 +40,6 @@ def test_it_times_the_encoder_the_original_and_the_search(small: None) -> None:
     for step in ("encode, small@int8", "encode, small@fp32", "search", "encode and search"):
         assert f"\n{step} " in said
     assert "times as long as the encoder in use" in said
-
-
-@pytest.mark.django_db
-def test_without_a_corpus_or_questions_it_says_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="import_corpus"):
-        call_command("bench")
-
-    make_study(texts=("One text.",))
-    questions = tmp_path / "questions.txt"
-    for said in (None, " \n"):
-        if said:
-            questions.write_text(said, encoding="utf-8")
-        with pytest.raises(CommandError, match=r"questions\.txt"):
-            call_command("bench", questions=questions)
 
 
 TABLES: Tables = {
@@ -84,16 +70,6 @@ def test_an_entry_counts_where_it_occurs(question: str, entries: set[str]) -> No
     assert set(hits(question)) == entries
 
 
-def test_the_report_names_what_is_unused_and_counts_safety_apart() -> None:
-    lines = usage_text(count_usage(TABLES, ["more dose", "growth"])).splitlines()
-
-    assert lines[:2] == ["small, gain: {more} muscle", "small, gain, except: grow up"]
-    assert "crisis, harm: harm" not in lines
-    assert [line.split()[-2:] for line in lines if line.startswith(("all", "crisis"))] == [
-        ["14", "11"], ["1", "1"], ["1", "1"],
-    ]  # fmt: skip
-
-
 def test_the_command_prints_the_report_and_names_a_bad_line(tmp_path: Path) -> None:
     labels, out = tmp_path / "labels.jsonl", StringIO()
     labels.write_text('{"question": "How many studies are here?"}\n', "utf-8")
@@ -104,12 +80,6 @@ def test_the_command_prints_the_report_and_names_a_bad_line(tmp_path: Path) -> N
     labels.write_text("{", "utf-8")
     with pytest.raises(CommandError, match=r"labels\.jsonl, line 1"):
         call_command("measure", "lexica", str(labels))
-
-
-def run(*arguments: str) -> str:
-    out = StringIO()
-    call_command("measure", *arguments, stdout=out, no_color=True)
-    return out.getvalue()
 
 
 @pytest.fixture
@@ -132,7 +102,7 @@ def test_a_folder_has_its_own_database(folder: Path, encoder: WordHashEncoder, t
     settings.DATA_DIR = tmp_path
     live = connection.settings_dict["NAME"]
 
-    text = run("corpus", str(folder), "--json", str(tmp_path / "report.json"))
+    text = run_command("measure", "corpus", str(folder), "--json", str(tmp_path / "report.json"))
 
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert "right_retrieved_first      1 of 1" in text
@@ -140,15 +110,8 @@ def test_a_folder_has_its_own_database(folder: Path, encoder: WordHashEncoder, t
     assert (connection.settings_dict["NAME"], Study.objects.count()) == (live, 0)
 
     (folder / "studies" / "broken.json").write_text("{", encoding="utf-8")
-    assert "Problems: 1. What is sound was imported" in run("corpus", str(folder))
+    assert "Problems: 1. What is sound was imported" in run_command("measure", "corpus", str(folder))
     for path in (folder / "studies").glob("*.json"):
         path.write_text("{", encoding="utf-8")
     with pytest.raises(CommandError, match=r"Problems: .*check_folder .*other` lists the faults"):
-        run("corpus", str(folder))
-
-
-def test_a_folder_without_questions_is_named(library: tuple[str, ...], folder: Path) -> None:
-    (folder / "questions.jsonl").unlink()
-
-    with pytest.raises(CommandError, match=r"questions\.jsonl"):
-        run("corpus", str(folder))
+        run_command("measure", "corpus", str(folder))

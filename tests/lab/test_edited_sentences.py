@@ -1,12 +1,11 @@
 """Edited sentences: drawn the same from the same seed, edited as they say, and judged by what leaves."""
 
-import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from corpus_app.records import Passage
 from lab import edited_sentences
@@ -58,19 +57,6 @@ def test_a_verifier_that_lets_everything_through_catches_nothing() -> None:
     assert len(figures["wrong"]) == 2 * len(edited_sentences.MUTATIONS)
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_abstracts_are_read_sentence_by_sentence(tmp_path: Path, packed: bool) -> None:
-    line = json.dumps({"doc_id": 7, "title": "Loads", "abstract": ["Loads raised strength. ", "Sleep did not change."]})
-    file = tmp_path / ("a.jsonl.gz" if packed else "a.jsonl")
-    file.write_bytes(gzip.compress(line.encode()) if packed else line.encode())
-
-    (passage,) = edited_sentences.read_abstracts(file)
-
-    sentences = [passage.text[s.start : s.end] for s in passage.sentences]
-    assert sentences == ["Loads raised strength.", "Sleep did not change."]
-    assert (passage.study.study_id, passage.heading) == ("D7", "Loads")
-
-
 def test_the_command_measures_the_live_corpus_and_abstracts(
     library: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,12 +72,3 @@ def test_the_command_measures_the_live_corpus_and_abstracts(
     figures = json.loads(out.read_text())
     assert [row["n"] for row in figures.values()] == [20, 20]
     assert "other study" in capsys.readouterr().out
-
-
-def test_too_few_sentences_or_no_file_are_an_error(library: tuple[str, ...], tmp_path: Path) -> None:
-    with pytest.raises(edited_sentences.TooFew, match="no passage"):
-        edited_sentences.edit((), each=1, seed=1)
-    with pytest.raises(CommandError, match="Only"):
-        call_command("measure", "verification", "--n", "10")
-    with pytest.raises(CommandError):
-        call_command("measure", "verification", "--abstracts", str(tmp_path / "none.jsonl"))

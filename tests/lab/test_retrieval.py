@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.db import connection, transaction
 
 from corpus_app import embedding
 from corpus_app.models import Study
 from lab import beir, scratch_corpus
-from lab.beir import BadBenchmark
 from tests.fakes import WordHashEncoder
 
 TINY = Path(__file__).resolve().parents[1] / "data" / "beir_tiny"
@@ -64,23 +63,6 @@ def test_a_folder_is_read_whole_plain_or_packed(folder: Path) -> None:
     with open(folder / "qrels" / "test.tsv", "a", encoding="utf-8") as qrels:
         qrels.write("q1\tmissing\t1\n")
     assert beir.read(folder).unknown == 1
-
-
-@pytest.mark.parametrize(("file", "line", "fault"), [
-    ("corpus.jsonl", "{", r"corpus\.jsonl:21: no JSON"),
-    ("corpus.jsonl", '{"_id": "x"}', r"corpus\.jsonl:21: text is missing"),
-    ("corpus.jsonl", '{"_id": "d01", "text": "again"}', r"corpus\.jsonl:21: a second document 'd01'"),
-    ("corpus.jsonl", '{"_id": "x", "text": "a\\u0000b"}', r"corpus\.jsonl:21: text holds characters"),
-    ("queries.jsonl", '{"_id": "q1", "text": "again"}', r"queries\.jsonl:8: a second question 'q1'"),
-    ("qrels.tsv", "q1 d01 1", r"qrels\.tsv:9: a judgment is"),
-    ("qrels.tsv", "q99\td01\t1", r"qrels\.tsv:9: there is no question 'q99'"),
-])  # fmt: skip
-def test_a_broken_line_is_named_with_its_file(folder: Path, file: str, line: str, fault: str) -> None:
-    with open(folder / file, "a", encoding="utf-8") as broken:
-        broken.write(line + "\n")
-
-    with pytest.raises(BadBenchmark, match=fault):
-        beir.read(folder)
 
 
 # --- Running --------------------------------------------------------------------------------------------
@@ -155,21 +137,3 @@ def test_throwaway_databases_hide_live_rows_and_are_dropped(
     assert set(library) <= set(Study.objects.values_list("study_id", flat=True))
     with connection.cursor() as cursor:
         cursor.execute(f"DROP DATABASE {anothers}")
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_command_refuses_in_one_sentence_and_makes_no_database(folder: Path) -> None:
-    (folder / "qrels.tsv").write_text("q1\td01\n", encoding="utf-8")
-    before = databases(prefix())
-    for place, arguments, reason in (
-        (TINY, ["--legs", "magic"], "there are bm25"), (TINY, ["--limit-queries", "0"], "1 or more"),
-        (TINY, ["--preset", "magic"], "no preset 'magic'"), (folder, [], r"qrels\.tsv:1: "),
-    ):  # fmt: skip
-        with pytest.raises(CommandError, match=reason):
-            evaluate(place, *arguments)
-    assert databases(prefix()) == before
-
-
-@pytest.mark.django_db(transaction=True)
-def test_questions_can_be_drawn_by_lot(encoder: WordHashEncoder) -> None:
-    assert "beir_tiny: 2 questions" in evaluate(TINY, "--limit-queries", "2", "--legs", "bm25,hybrid")

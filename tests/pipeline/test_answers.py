@@ -1,26 +1,22 @@
 """The whole engine on a few real studies in a real database: what must come, and what must never."""
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
 from corpus_app import curation, embedding, indexing
-from corpus_app.models import Finding, Passage, Study
+from corpus_app.models import Passage
 from qa_app.answers import asking
 from qa_app.answers.payload import Payload
 from qa_app.pipeline.records import InsufficientEvidence, Mode
-from tests.doubles.model_server import serving
 from tests.fakes import WordHashEncoder
 
 VOLUME, PROTEIN, KIDNEY = "S018", "S036", "S079"
 SETS = "How many sets a week do I need for each muscle to get bigger?"
 KIDNEYS = "Does creatine change how well your kidneys filter the blood?"
-MORE_SETS = "more sets or fewer sets for bigger muscles"
 SAUNA = "Does a sauna help against jet lag?"
 GERMAN = "Wie viele Sätze pro Woche brauche ich für den Muskelaufbau?"
 
@@ -115,51 +111,6 @@ def test_a_study_that_left_is_cited_never_again(how: str) -> None:
         assert VOLUME not in {citation["study_id"] for citation in written.citations}
 
 
-def test_an_unconfirmed_finding_is_neither_quoted_nor_counted() -> None:
-    before = ask(MORE_SETS)
-    finding = Finding.objects.get(plain=before["headline"]["text"])
-    drafts = list(curation.draft_of(finding.study).findings)
-
-    unconfirmed = [replace(d, is_unconfirmed=True) if d.plain == finding.plain else d for d in drafts]
-    curation.set_findings(VOLUME, unconfirmed, by=None, by_name="test")
-    after = ask(MORE_SETS)
-
-    assert before["headline"]["studies_for"] == 1
-    assert finding.statement in json.dumps(before["agreement"], ensure_ascii=False)
-    assert finding.plain not in said(after)
-    assert finding.statement not in json.dumps(after["agreement"], ensure_ascii=False)
-
-
-def test_a_plain_sentence_that_changes_is_quoted_as_it_is_now() -> None:
-    before = ask(MORE_SETS)["headline"]["text"]
-    drafts = list(curation.draft_of(Study.objects.get(study_id=VOLUME)).findings)
-    now = "Doing more weekly sets built more muscle than doing fewer, when trials compared them."
-
-    changed = [replace(d, plain=now) if d.plain == before else d for d in drafts]
-    curation.set_findings(VOLUME, changed, by=None, by_name="test")
-    waiting = ask(MORE_SETS)
-    indexing.index_stale()
-    after = ask(MORE_SETS)
-
-    assert before not in said(waiting)
-    assert before not in said(after)
-    assert after["headline"]["text"] == now
-
-
-def test_an_edit_is_found_at_once_before_it_has_a_vector() -> None:
-    passage = Passage.objects.filter(study__study_id=PROTEIN, section="results").first()
-    question = "Does protein make quokkas hop higher?"
-    before = ask(question)
-
-    text = f"{passage.text} Eating more protein made quokkas hop higher."
-    curation.revise_passage(passage.pk, by=None, by_name="test", text=text)
-    after = ask(question)
-
-    assert before["outcome"] == "insufficient_evidence"
-    assert "quokkas hop higher" not in str(before["evidence"])
-    assert "quokkas hop higher" in str(after["evidence"])
-
-
 @pytest.fixture
 def other_encoder() -> Iterator[None]:
     """An encoder that no models were fitted for."""
@@ -177,18 +128,3 @@ def test_an_encoder_without_models_is_uncalibrated() -> None:
     assert answered["headline"]["verdict"] == "no_clear_difference"
     assert refused["outcome"] in {"insufficient_evidence", "out_of_scope"}
     assert refused["near_questions"] == []  # its cosines are not trusted
-
-
-@pytest.mark.parametrize("behaviour", ["good", "swap_numbers", "general_knowledge"])
-def test_a_language_model_writes_below_our_headline_and_is_verified(behaviour: str, settings: Any) -> None:
-    ours = known(SETS)
-    with serving() as server:
-        settings.OPENAI_MODEL, settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = behaviour, server.base_url, "k"
-        body = ask(SETS, writer="llm")
-
-    assert body["headline"] == ours["headline"]
-    assert body["citations"][0]["study_id"] == ours["headline"]["support"][0]["study_id"]
-    assert (body["generator"]["name"] == "llm") == (behaviour == "good")
-    for span in (span for sentence in sentences(body) for span in sentence["support"]):
-        assert span["quote"] in Passage.with_plain.get(pk=span["passage_id"]).text
-    assert "Vibranium" not in said(body)

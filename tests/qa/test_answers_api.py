@@ -210,17 +210,3 @@ def test_a_bundle_is_sent_once() -> None:
     assert "verify.py" in zipfile.ZipFile(io.BytesIO(packed)).namelist()
     assert headers["Content-Disposition"] == f'attachment; filename="inform-{answer["id"]}.zip"'
     send("GET", f"{ANSWERS}/{answer['id']}/bundle", status=304, **{"If-None-Match": headers["ETag"]})
-
-
-def test_an_unknown_answer_is_not_found_at_any_address() -> None:
-    addresses = (
-        ("GET", "?format=ris", None), ("GET", "/export?format=md", None), ("GET", "/bundle", None),
-        ("POST", "/replay", None), ("POST", "/feedback", {"helpful": True}),
-    )  # fmt: skip
-
-    for method, end, body in addresses:
-        for answer_id in ("nobody", "%00", "a" * 500):
-            found, _ = send(method, f"{ANSWERS}/{answer_id}{end}", body, status=404)
-            assert found["type"] == "urn:inform:problem:not-found"
-    for method, end in (("POST", "/export"), ("POST", "/bundle"), ("GET", "/replay"), ("GET", "/feedback")):
-        send(method, f"{ANSWERS}/nobody{end}", status=405)

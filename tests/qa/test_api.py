@@ -14,6 +14,7 @@ from inform_site.api.bodies import BodyLimit
 from qa_app.answers import asking
 from qa_app.api.answers import AnswersView
 from qa_app.models import Answer
+from tests.api.conftest import get, problem
 from tests.fakes import WordHashEncoder
 from tests.qa.conftest import ASKED
 
@@ -27,20 +28,6 @@ def post(body: Any, **options: Any) -> HttpResponse:
     """Sends a body as it is where it is bytes, else as JSON."""
     sent = body if isinstance(body, bytes) else json.dumps(body).encode()
     return Client(raise_request_exception=False).post(ANSWERS, sent, **({"content_type": JSON} | options))
-
-
-def get(path: str) -> HttpResponse:
-    return Client(raise_request_exception=False).get(path)
-
-
-def problem(response: HttpResponse, status: int) -> dict[str, Any]:
-    """The body of an error, after looking that it is one as RFC 9457 wants it."""
-    assert response.status_code == status, response.content
-    assert response["Content-Type"] == "application/problem+json"
-    body = json.loads(response.content)
-    assert set(body) == {"type", "title", "status", "detail", "errors"}
-    assert (body["status"], bool(body["title"]), bool(body["detail"])) == (status, True, True)
-    return dict(body)
 
 
 def test_an_answer_is_created_at_its_address_and_read_again_there() -> None:

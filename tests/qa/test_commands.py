@@ -1,15 +1,14 @@
 """`ask` and `evaluate` in the terminal."""
 
 import json
-from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from qa_app.answers import asking
 from qa_app.models import Answer
+from tests.builders import run_command
 from tests.qa.conftest import ASKED, PLAIN_SETS
 from tests.qa.test_evaluation import ROW, write_rows
 
@@ -21,14 +20,8 @@ def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
 
 
-def run(*arguments: str, **options: Any) -> str:
-    out = StringIO()
-    call_command(*arguments, stdout=out, no_color=True, **options)
-    return out.getvalue()
-
-
 def test_ask_prints_answer_sources_confidence_and_address() -> None:
-    text = run("ask", ASKED)
+    text = run_command("ask", ASKED)
 
     answer = Answer.objects.get()
     assert f"Answered, from 1 study.\n\n{PLAIN_SETS} [1]\n\nIn short\n" in text
@@ -46,24 +39,24 @@ def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> Non
 
     for sentences, is_more in ((said, False), ([*said, {**said[0], "text": "Another finding."}], True)):
         payload["answer"]["sentences"] = sentences
-        assert ("In detail" in run("ask", ASKED)) is is_more
+        assert ("In detail" in run_command("ask", ASKED)) is is_more
 
 
 def test_ask_json_prints_what_clients_see() -> None:
-    body = json.loads(run("ask", ASKED, "--json", "--mode", "intermediate", "--collection", "training"))
+    body = json.loads(run_command("ask", ASKED, "--json", "--mode", "intermediate", "--collection", "training"))
 
     assert asking.find_answer(body["id"]) == body
     assert (body["mode"], body["collection"]) == ("intermediate", "training")
-    assert json.loads(run("ask", ASKED, "--json", "--preset", "seed-002"))["policy"].startswith("seed-002-")
+    assert json.loads(run_command("ask", ASKED, "--json", "--preset", "seed-002"))["policy"].startswith("seed-002-")
 
 
 def test_ask_says_why_there_is_no_answer_and_shows_the_nearest_passages() -> None:
-    text = run("ask", "does a sauna cure gout?")
+    text = run_command("ask", "does a sauna cure gout?")
 
     assert "No answer in these studies.\n\nThe studies kept here do not answer this question." in text
     assert "Nearest passages (not an answer)" in text
     assert "Fits the question" not in text
-    declined = run("ask", "I get chest pain when I lift, should I go on?")
+    declined = run_command("ask", "I get chest pain when I lift, should I go on?")
     assert "emergency number" in declined
     assert "Nearest passages" not in declined
 
@@ -78,12 +71,12 @@ def test_ask_refuses_in_one_sentence() -> None:
         ([ASKED, "--collection", "magic"], "There is no such collection. Choose one of nutrition, training, or none."),
     ):
         with pytest.raises(CommandError, match=reason) as refused:
-            run("ask", *arguments)
+            run_command("ask", *arguments)
         assert refused.value.returncode == 1
 
 
 def test_ask_lets_no_control_character_reach_the_terminal() -> None:
-    text = run("ask", f"{ASKED} \x1b]0;owned\x07\x1b[31m \u202e\x9b2J")
+    text = run_command("ask", f"{ASKED} \x1b]0;owned\x07\x1b[31m \u202e\x9b2J")
 
     assert not [char for char in text if not char.isprintable() and char != "\n"]
     assert "owned" in text
@@ -96,7 +89,7 @@ def golden(tmp_path: Path) -> Path:
 
 
 def test_evaluate_prints_its_measures_and_writes_them(golden: Path, tmp_path: Path) -> None:
-    text = run("evaluate", "golden", str(golden), "--json", str(tmp_path / "figures.json"))
+    text = run_command("evaluate", "golden", str(golden), "--json", str(tmp_path / "figures.json"))
 
     figures = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
     assert figures["by_kind"]["answerable_lay"]["ndcg@10"] == 1.0
@@ -110,13 +103,13 @@ def test_evaluate_prints_its_measures_and_writes_them(golden: Path, tmp_path: Pa
 def test_evaluate_fails_when_a_figure_is_worse(golden: Path, tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
     options = ("--preset", "seed-004", "--set", "distance_gate=2")
-    run("evaluate", "golden", str(golden), *options, "--json", str(baseline))
+    run_command("evaluate", "golden", str(golden), *options, "--json", str(baseline))
     assert json.loads(baseline.read_text())["policy"].startswith("seed-004-")
-    assert "No figure is worse" in run("evaluate", "golden", str(golden), *options, "--baseline", str(baseline))
+    assert "No figure is worse" in run_command("evaluate", "golden", str(golden), *options, "--baseline", str(baseline))
     write_rows(golden, ROW | {"relevant": {"T-PROTEIN": 2}})
 
     with pytest.raises(CommandError, match="Worse than the baseline:\nby_kind / answerable_lay / ndcg@10: ") as failed:
-        run("evaluate", "golden", str(golden), *options, "--baseline", str(baseline))
+        run_command("evaluate", "golden", str(golden), *options, "--baseline", str(baseline))
 
     assert failed.value.returncode == 1
 
@@ -125,14 +118,14 @@ def test_evaluate_names_what_it_cannot_read(golden: Path, tmp_path: Path) -> Non
     baseline = tmp_path / "baseline.json"
     command = ("evaluate", "golden", str(golden), "--baseline", str(baseline))
     with pytest.raises(CommandError, match=r"baseline\.json"):
-        run(*command)
+        run_command(*command)
     baseline.write_text("{", encoding="utf-8")
     with pytest.raises(CommandError, match=r"baseline\.json"):
-        run(*command)
+        run_command(*command)
     for content in ("{", '{"id": 1}'):
         golden.write_text(content, encoding="utf-8")
         with pytest.raises(CommandError, match=r"golden\.jsonl:1: "):
-            run("evaluate", "golden", str(golden))
+            run_command("evaluate", "golden", str(golden))
     golden.unlink()
     with pytest.raises(CommandError, match=r"golden\.jsonl"):
-        run("evaluate", "golden", str(golden))
+        run_command("evaluate", "golden", str(golden))

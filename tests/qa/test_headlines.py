@@ -14,7 +14,7 @@ from corpus_app import curation
 from corpus_app.appraisal import BiasJudgement, BiasTool, CertaintyLevel, RiskOfBias, bias_to_json
 from corpus_app.sources import CertaintyDraft
 from inform_site import assistants
-from qa_app.answers import asking, bundles, exporting, redaction
+from qa_app.answers import asking, bundles, exporting
 from qa_app.answers.payload import Payload
 from qa_app.management.commands.ask import Command
 from qa_app.models import Answer, AnswerSentence
@@ -158,20 +158,6 @@ def test_a_partial_answer_names_what_is_missing(client: Client) -> None:
     assert "Nothing quoted here speaks of: <span>sleep</span>" in page_of(client, body)
     assert "Nothing quoted here speaks of: sleep." in terminal(body)
     assert "Nothing quoted here speaks of: sleep." in markdown(body)
-
-
-def test_a_withdrawn_study_takes_its_headline_along(client: Client) -> None:
-    body = store_answer()
-    curation.withdraw(["T-SETS"], reason="A test.", by=None, by_name="tests")
-
-    read = asking.find_answer(body["id"])
-
-    assert read
-    left = [read["headline"][name] for name in ("text", "verdict", "studies_for")]
-    assert left == [redaction.WITHDRAWN, None, None]
-    shown = page_of(client, body).partition('<template id="making')[0]
-    assert body["headline"]["text"] not in shown
-    assert 'class="chip' not in shown
 
 
 def test_terminal_markdown_and_assistants_are_given_the_same() -> None:

@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 from django.utils import timezone
 
@@ -23,7 +22,7 @@ from qa_app.answers.serialization import NotReadable, freeze, thaw
 from qa_app.models import Answer, EvidenceContext, Gap, StoredPolicy
 from qa_app.pipeline.policy import PRESETS, Policy
 from qa_app.pipeline.records import Answered, Evidence, Question
-from tests.builders import make_policy
+from tests.builders import make_policy, run_command
 from tests.qa.conftest import ASKED, UNANSWERED
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -35,17 +34,11 @@ def replayed(answer_id: str) -> replaying.Replay:
     return found
 
 
-def said(answer_id: str) -> str:
-    out = StringIO()
-    call_command("replay", answer_id, stdout=out)
-    return out.getvalue()
-
-
 def test_an_answer_or_refusal_is_made_again_byte_for_byte() -> None:
     for question in (ASKED, UNANSWERED, "My chest hurts when I lift, what should I do?"):
         body = asking.ask(question=question)
         assert replayed(body["id"]) == replaying.Replay(is_same=True, changed=(), differences=())
-    assert said(body["id"]) == "The same, byte for byte.\n"
+    assert run_command("replay", body["id"]) == "The same, byte for byte.\n"
 
 
 def test_a_replay_tells_new_evidence_from_a_fault() -> None:
@@ -55,18 +48,18 @@ def test_a_replay_tells_new_evidence_from_a_fault() -> None:
 
     Answer.objects.filter(pk=row.pk).update(payload=row.payload)
     with pytest.raises(CommandError, match="this is a fault"):
-        said(body["id"])
+        run_command("replay", body["id"])
     curation.withdraw(["T-SETS"], reason="a test", by=None, by_name="tests")
-    assert "Not the same: the corpus has gone from version 1 to 2" in said(body["id"])
+    assert "Not the same: the corpus has gone from version 1 to 2" in run_command("replay", body["id"])
     other = StoredPolicy.objects.create(label="other-1", values={"moon_phase": 3})
     Answer.objects.filter(pk=row.pk).update(policy=other)
     with pytest.raises(CommandError, match="policy this one does not know"):
-        said(body["id"])
+        run_command("replay", body["id"])
     Answer.objects.filter(pk=row.pk).update(engine="another")
     with pytest.raises(CommandError, match="made by another engine"):
-        said(body["id"])
+        run_command("replay", body["id"])
     with pytest.raises(CommandError, match="no answer with this id"):
-        said("nobody")
+        run_command("replay", "nobody")
 
 
 def test_a_refusal_files_a_gap_and_asking_again_counts_it() -> None:

@@ -6,7 +6,6 @@ import re
 import time
 import unicodedata
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +28,6 @@ from tests.pipeline.values import make_passage
 ASKED = "How many weekly sets for muscle growth?"
 QUESTION = Question(ASKED, ASKED)
 TODAY = date(2026, 1, 1)
-CORPUS = Path(__file__).parents[2] / "corpus"
 SHORT = 2.0  # seconds that a slow server is waited for
 LONG = 20.0
 

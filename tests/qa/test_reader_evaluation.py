@@ -1,18 +1,18 @@
 """Labelled questions are read strictly and asked of the running code as the site asks them; nothing stays behind."""
 
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from qa_app.answers import asking
 from qa_app.evaluation.reader_labels import BadLabels, Expect, LabelledPoint, question_of, read_labels
 from qa_app.evaluation.readers import conversations
 from qa_app.models import Answer, Gap
 from qa_app.pipeline.records import HeadlineVerdict, Mode
+from tests.builders import run_command
 from tests.qa.conftest import ASKED
 from tests.qa.test_evaluation import write_rows
 
@@ -75,12 +75,6 @@ WOMEN: dict[str, Any] = {
 PIZZA: dict[str, Any] = {"id": "r-3", "question": "What is the best pizza in Naples?", "expect": "out_of_scope"}
 
 
-def run(*arguments: str) -> str:
-    out = StringIO()
-    call_command("evaluate", *arguments, stdout=out, no_color=True)
-    return out.getvalue()
-
-
 @pytest.fixture
 def labels(library: tuple[str, ...], tmp_path: Path) -> Path:
     return write_rows(tmp_path / "labels.jsonl", SETS, PIZZA, WOMEN)
@@ -95,7 +89,7 @@ def test_questions_with_their_follow_ups_are_a_conversation() -> None:
 
 
 def test_figures_are_printed_and_written_with_a_row_a_question(labels: Path, tmp_path: Path) -> None:
-    text = run("readers", str(labels), "--json", str(tmp_path / "report.json"))
+    text = run_command("evaluate", "readers", str(labels), "--json", str(tmp_path / "report.json"))
 
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert "labels.jsonl: 3 questions" in text
@@ -107,7 +101,7 @@ def test_figures_are_printed_and_written_with_a_row_a_question(labels: Path, tmp
 
 
 def test_a_follow_up_is_answered_as_the_site_answers_it(labels: Path, tmp_path: Path) -> None:
-    run("readers", str(labels), "--json", str(tmp_path / "report.json"))
+    run_command("evaluate", "readers", str(labels), "--json", str(tmp_path / "report.json"))
     row = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["table"][2]
 
     first = asking.ask(question=ASKED)
@@ -120,14 +114,14 @@ def test_a_follow_up_is_answered_as_the_site_answers_it(labels: Path, tmp_path: 
 
 def test_a_run_is_compared_with_an_earlier_one(labels: Path, tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
-    run("readers", str(labels), "--json", str(baseline))
-    assert "No figure is worse" in run("readers", str(labels), "--baseline", str(baseline))
+    run_command("evaluate", "readers", str(labels), "--json", str(baseline))
+    assert "No figure is worse" in run_command("evaluate", "readers", str(labels), "--baseline", str(baseline))
 
     report = json.loads(baseline.read_text(encoding="utf-8"))
     report["figures"]["precision"]["value"] = 1.2
     baseline.write_text(json.dumps(report), encoding="utf-8")
     with pytest.raises(CommandError, match=r"precision: 1\.0, was 1\.2"):
-        run("readers", str(labels), "--baseline", str(baseline))
+        run_command("evaluate", "readers", str(labels), "--baseline", str(baseline))
 
 
 def test_what_cannot_be_measured_is_named(labels: Path, tmp_path: Path) -> None:
@@ -140,5 +134,5 @@ def test_what_cannot_be_measured_is_named(labels: Path, tmp_path: Path) -> None:
         ([str(broken)], "broken.jsonl:1: expect is missing"),
     ):
         with pytest.raises(CommandError, match=reason):
-            run("readers", *arguments)
-    assert "1 questions were not accepted" in run("readers", str(long))
+            run_command("evaluate", "readers", *arguments)
+    assert "1 questions were not accepted" in run_command("evaluate", "readers", str(long))

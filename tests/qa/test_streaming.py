@@ -18,7 +18,7 @@ from inform_site.serving import make_site
 from qa_app.answers import answering, asking, redaction, streaming
 from qa_app.models import Answer
 from tests.asgi import LONG, Connection, Event, posting
-from tests.doubles.model_server import SlowModel, serving
+from tests.doubles.model_server import SlowModel, slow_model
 from tests.qa.conftest import ASKED
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
@@ -105,14 +105,8 @@ async def was_asked(model: SlowModel) -> None:
 
 @pytest.fixture
 def model(settings: Any) -> Iterator[SlowModel]:
-    slow = SlowModel()
-    with serving(otherwise=slow.behave) as server:
-        settings.OPENAI_MODEL, settings.OPENAI_BASE_URL = "slow", server.base_url
-        try:
-            yield slow
-        finally:
-            slow.go_on.set()
-            answering._model_server.cache_clear()
+    with slow_model(settings) as slow:
+        yield slow
 
 
 def test_what_is_told_on_the_way_is_what_the_answer_says() -> None:

@@ -22,7 +22,6 @@ pytestmark = pytest.mark.usefixtures("library")
 
 BY: dict[str, Any] = {"by": None, "by_name": "tests", "reason": "for this test"}
 SETS_TOPIC = "What is known about training volume?"
-HIDDEN = "Zorblatt"
 
 
 def offered(typed: str) -> list[tuple[str, str]]:

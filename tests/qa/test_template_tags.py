@@ -16,7 +16,6 @@ from django.template import Context, TemplateSyntaxError, engines
 from django.template.base import Template
 from django.template.defaultfilters import floatformat
 from django.test import AsyncClient, Client, override_settings
-from django.urls import NoReverseMatch, reverse, set_script_prefix
 from django.utils import translation
 
 from corpus_app.templatetags import corpus_words
@@ -97,24 +96,6 @@ def test_languages_are_marked_where_corpus_and_page_differ() -> None:
         assert marked.render(Context()) == '<q lang="en"></q><b lang="de"></b>'
     with pytest.raises(TemplateSyntaxError, match="takes nothing"):
         template("{% in_english now %}")
-
-
-def test_addresses_are_those_of_django_below_any_prefix() -> None:
-    usual = template("{% url 'study' study_id %} {% url 'ask' as form %}{{ form }} {% url 'admin:index' %}")
-
-    def expected(study_id: str) -> str:
-        return " ".join((reverse("study", args=[study_id]), reverse("ask"), reverse("admin:index")))
-
-    assert [usual.render(Context({"study_id": s})) for s in ("S1", "S2", "S1")] == [*map(expected, ("S1", "S2", "S1"))]
-    set_script_prefix("/inform/")
-    try:
-        assert usual.render(Context({"study_id": "S1"})) == expected("S1")
-        assert expected("S1").startswith("/inform/")
-    finally:
-        set_script_prefix("/")
-    for _ in range(2):
-        with pytest.raises(NoReverseMatch):
-            template("{% url 'no-such-page' 1 %}").render(Context())
 
 
 @pytest.mark.django_db

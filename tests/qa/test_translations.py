@@ -3,7 +3,6 @@
 import gettext
 import json
 import re
-from collections.abc import Iterator
 from html import unescape
 
 import polib
@@ -49,12 +48,9 @@ GERMAN = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.5"}
 
 
 @pytest.fixture(autouse=True)
-def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The language that a page leaves behind in this thread is not the next test's."""
+def starter_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "lexicons", lambda: LEXICONS)
     monkeypatch.setattr(search, "site", lambda: WITH_FACETS)
-    with translation.override(settings.LANGUAGE_CODE):
-        yield
 
 
 def left_open(names: str) -> str:
@@ -283,19 +279,6 @@ def test_figures_dates_and_designs_follow_the_language() -> None:
     assert working_words.figure_words(0.35) == "0.35"
     assert answer_words.steps_listed([step]) == "<div><dt>Closeness in meaning</dt><dd>+0.25</dd></div>"
     assert (language.day(at), language.day(None)) == ("5 March 2026", "")
-
-
-def test_steps_of_a_rank_are_translated() -> None:
-    for step, effect, value, german in (
-        ("relevance", "=", 0.634, "<dt>Wahrscheinlichkeit, dass ihre Studie antwortet</dt><dd>0,63</dd>"),
-        ("keyword hits first", "=", 3.0, "<dt>Wörter der Frage zuerst</dt><dd>3</dd>"),
-        ("section", "x2.0", 2.0, "<dt>Gefragter Teil der Studie</dt><dd>×2</dd>"),
-        ("cross-encoder", "3 to 1", 0.9, "<dt>Von einem Modell neben der Frage gelesen</dt><dd>3 → 1</dd>"),
-        ("recency", "tie-break", 2025.0, "<dt>Die neuere von gleichen</dt><dd></dd>"),
-    ):
-        with translation.override("de"):
-            told = answer_words.steps_listed([{"step": step, "effect": effect, "value": value}])
-        assert told == f"<div>{german}</div>"
 
 
 def test_a_page_speaks_the_language_of_the_browser(library: tuple[str, ...]) -> None:

@@ -47,13 +47,14 @@ def test_a_model_that_is_set_up_writes_unless_another_is_chosen(set_up: SetUp, c
     answer = asking.ask(question=ASKED)
     sent = client.post("/api/v1/answers", json.dumps(body), content_type="application/json").json()
     call_command("ask", ASKED, "--writer", "llm", "--json", stdout=out)
-    quoted = asking.ask(question=ASKED, writer="extractive")["generator"]
+    quoted = asking.ask(question=ASKED, writer="extractive")
 
     assert (answer["generator"]["name"], answer["generator"]["model"]) == ("llm", "good")
     said = "Written by a language model from the passages, then checked sentence by sentence (good)"
     assert said in page(client, answer)
     assert sent["generator"]["name"] == json.loads(out.getvalue())["generator"]["name"] == "llm"
-    assert (quoted["name"], quoted["fallback_from"]) == ("extractive", None)
+    assert (quoted["generator"]["name"], quoted["generator"]["fallback_from"]) == ("extractive", None)
+    assert answer["headline"] == quoted["headline"]  # which no model writes
 
 
 @pytest.mark.parametrize(
