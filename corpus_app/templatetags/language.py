@@ -21,7 +21,6 @@ ENGLISH = "en"
 SCRIPT_WORDS = (
     N_("(loosely supported)"),
     N_("1 question below. Down arrow to choose."),
-    N_("1 study agrees"),
     N_("Also searched for:"),
     N_("Answered before"),
     N_("Beginner"),
@@ -32,6 +31,7 @@ SCRIPT_WORDS = (
     N_("Link copied"),
     N_("Many answers are being made at this moment."),
     N_("Many questions came from here just now."),
+    N_("Of {n} studies:"),
     N_("Please try again in a moment."),
     N_("Please try again in a while."),
     N_("Please try again in {seconds} seconds."),
@@ -66,11 +66,11 @@ SCRIPT_WORDS = (
     N_("Your question is still in the box: please try again in a moment."),
     N_("Your question is still in the box: please try again in a while."),
     N_("Your question is still in the box: please try again in {seconds} seconds."),
-    N_("{n} found no difference"),
-    N_("{n} found otherwise"),
+    N_("{n} found a benefit"),
+    N_("{n} found a disadvantage"),
+    N_("{n} found no clear difference"),
     N_("{n} passages found."),
     N_("{n} questions below. Down arrow to choose."),
-    N_("{n} studies agree"),
 )
 """Texts that scripts translate by `told("…")`."""
 
