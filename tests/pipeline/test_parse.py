@@ -15,7 +15,7 @@ from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.question.facets import FacetIndex
-from qa_app.pipeline.question.follow_up import follow, names_nothing
+from qa_app.pipeline.question.follow_up import follow, is_generic, names_nothing
 from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.wording import find_ask, find_collection
@@ -187,7 +187,7 @@ def test_pieces_of_questions_never_lose_a_word(data: st.DataObject) -> None:
 
     meant = meaning(asked, data.draw(st.sampled_from(GOLDEN)))
 
-    assert meant is None or words(meant)[: len(words(asked))] == words(asked)
+    assert meant is None or {word for word in words(asked) if not is_generic(word)}.issubset(words(meant))
 
 
 def test_each_cue_catches_its_example() -> None:

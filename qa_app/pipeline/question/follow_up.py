@@ -32,7 +32,7 @@ EVIDENCE_STEMS = frozenset(map(stem, _TABLE["evidence"]["words"]))
 _PHRASES = PhraseIndex.of_language("follow_up")
 _JOINT = re.compile(r"\s*(?:,|/|\b(?:and|or|vs\.?|versus)\b)?\s*", re.IGNORECASE)
 _MARK = re.compile(r"[,:()–—]|\s-\s")
-_ARTICLE = re.compile(r"(?:the|a|an) ", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 _END = " ?!."
 
 
@@ -106,8 +106,8 @@ class NamedText:
 
     @property
     def facets(self) -> frozenset[str]:
-        """The facets whose values its names of people name."""
-        return frozenset[str]().union(*(name.facets for name in self.names if name.slot == "people"))
+        """The facets whose values its names name."""
+        return frozenset[str]().union(*(name.facets for name in self.names))
 
     @property
     def other_words(self) -> tuple[str, ...]:
@@ -130,6 +130,10 @@ class NamedText:
     def before(self, name: str, place: int) -> int:
         """Return the first word of the phrase of a list that ends before a word; that word without one."""
         return next((first for first, end in self.cues.get(name, ()) if end == place), place)
+
+    def start_of_condition(self, first: int) -> int:
+        """Return the "if" of "what if ..."."""
+        return next(n for n in range(first, len(self.words)) if self.words[n].text != "what")
 
     def has(self, name: str, first: int) -> bool:
         """Tell whether a phrase of a list begins at a word or later."""
@@ -215,7 +219,8 @@ def follow(question: str, before: str, concepts: ConceptIndex, facets: FacetInde
     if topic is not None:
         meant = _replaced(asked, earlier, topic, start)
     elif supposed != start and not asked.has("asks_itself", supposed + 1):
-        meant = f"{asked.text}: {_after_colon(_with_people(asked, earlier))}?"
+        condition = asked.text[asked.words[asked.start_of_condition(start)].start :]
+        meant = f"{_with_people(asked, earlier)} {condition}?"
     else:
         meant = _completed(asked, earlier, _missing_slots(asked, earlier, start))
     return meant if meant is not None and len(meant) <= LONGEST else None
@@ -267,8 +272,10 @@ def _topic(asked: NamedText, start: int) -> Span | None:
 
 def _replaced(asked: NamedText, earlier: NamedText, topic: Span, start: int) -> str | None:
     """Replace the names of the previous question in the topic's slots by the topic."""
+    about = asked.words[max(asked.after("about", start), asked.after("foreign_tie", start))].start
+    phrase = asked.text[about : topic[1]]
     if asked.words[start].text == "without":
-        return f"{asked.text}: {_after_colon(earlier.text)}?"
+        return f"{earlier.text} {phrase}?"
     named = {slot: [name.text(asked.text) for name in asked.names if name.slot == slot] for slot in asked.slots}
     old = [name for name in earlier.names if name.slot in named or not name.facets.isdisjoint(asked.facets)]
     tried = [name for name in earlier.names if name.slot == "intervention"]
@@ -278,13 +285,21 @@ def _replaced(asked: NamedText, earlier: NamedText, topic: Span, start: int) -> 
         return _completed(asked, earlier, SLOTS - asked.slots)
     whole = _ARTICLE.sub("", asked.text[slice(*topic)], count=1)
     text = earlier.text
-    for name in reversed(old):
+    first = {name.slot: name for name in reversed(old)}
+    for name in reversed([name for name in old if name.slot == "people" or name is first[name.slot]]):
         if name.slot == "people" and not _is_same_group(name, asked):
             continue
-        own = named.get(name.slot) or named["people"]
+        own = named.get(name.slot) or [n.text(asked.text) for n in asked.names if n.facets & name.facets]
         new = whole if len(named) == 1 and name.slot != "condition" else " and ".join(own)
         text = text[: name.start] + new + text[name.end :]
-    return f"{asked.text}: {_after_colon(text)}?"
+    said = {word.text for word in placed_words(text)}
+    if text != earlier.text and said.issuperset(
+        w.text for w in asked.words if w.start < topic[1] and asked.is_about(w)
+    ):
+        return f"{text}?"
+    if about != topic[0] or asked.has("foreign_tie", start):  # with its preposition
+        return f"{text} {_after_colon(phrase)}?"
+    return f"{text} in {whole}?" if asked.slots == {"people"} else f"{text} ({whole})?"
 
 
 def _is_same_group(name: Named, asked: NamedText) -> bool:
