@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Span, Word, language_table, placed_words
@@ -93,7 +94,7 @@ class NamedText:
         for trait in traits:
             is_free = not any(name.start < trait.end and trait.start < name.end for name in found)
             if is_free and trait.start not in pronouns:
-                found.append(Named(trait.start, trait.end, "people", frozenset({trait.facet})))
+                found.append(Named(trait.start, trait.end, "people", _facets(trait.start, trait.end, traits)))
         asking = {words[first].start: words[end - 1].end for first, end in cues.get("bare", ())}
         names = [name.trimmed(text, asking.get(name.start)) for name in sorted(found, key=lambda name: name.start)]
         own = ((name, [w.text for w in words if name.start <= w.start < name.end]) for name in names)
@@ -111,9 +112,10 @@ class NamedText:
 
     @property
     def other_words(self) -> tuple[str, ...]:
-        """The content words that name no concept, in order, apart from what may be asked of anything."""
+        """The content words that name no concept, in order, apart from what may be asked of anything ("how slow")."""
+        degrees = {after.text for word, after in pairwise(self.words) if word.text == "how"}
         own = (word.text for word in self.words if self.is_about(word) and not self.is_named(word))
-        return tuple(dict.fromkeys(own))
+        return tuple(dict.fromkeys(word for word in own if word not in degrees))
 
     def is_named(self, word: Word) -> bool:
         return any(name.start <= word.start < name.end for name in self.names)
@@ -140,9 +142,11 @@ class NamedText:
         return any(start >= first for start, _ in self.cues.get(name, ()))
 
     def asks_of_relation(self, first: int) -> bool:
-        """Tell whether it asks about a cause and its effect, with no figure or subject of its own ("how many eggs")."""
+        """Tell whether it asks for an effect that it names, with no figure or cause: "will I gain weight?"."""
         has_figure = any(word.text[0].isdigit() and not self.is_named(word) for word in self.words)
-        is_whole = "" in self.slots_of_mentions or self.slots_of_mentions.count("outcome") > 1  # one is the cause
+        is_whole = (
+            "" in self.slots_of_mentions or self.slots_of_mentions.count("outcome") != 1
+        )  # of two one is the cause
         if has_figure or is_whole or self.has("needed", first) or len(self.other_words) > MOST_OTHER_WORDS:
             return False
         spans = [span for span in self.cues.get("relation", ()) if span[0] >= first - 1]
