@@ -20,7 +20,7 @@ SHOES = "What are the best shoes for squats?"
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 WOMEN = "What about women?"
 MEANT = "How many sets should I do for muscle growth in women?"
-SUBJECT = "training volume and muscle hypertrophy in women"
+SUBJECT = "single versus multiple sets and muscle hypertrophy in women"
 COUNTED = "How many studies do you have?"
 
 TERM = {"id": "few", "name": "few sets", "definition": "Up to four sets a week for a muscle."}
