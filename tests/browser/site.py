@@ -19,7 +19,7 @@ PIZZA = "What is the best pizza in Naples?"
 SHOES = "What are the best shoes for squats?"
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 WOMEN = "What about women?"
-MEANT = "How many sets should I do for muscle growth in women?"
+MEANT = "how many sets should I do for muscle growth in women?"
 SUBJECT = "single versus multiple sets and muscle hypertrophy in women"
 COUNTED = "How many studies do you have?"
 

@@ -18,6 +18,7 @@ from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.follow_up import follow, is_generic, names_nothing
 from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
+from qa_app.pipeline.question.subject import describe_subject
 from qa_app.pipeline.question.wording import find_ask, find_collection
 from qa_app.pipeline.text import clean, words
 from tests.pipeline.corpora import COLLECTIONS, FACETS, GOLDEN, GRAPH, SITE, published_rows, read_rows, reference_of
@@ -159,6 +160,19 @@ def test_follow_ups_are_completed_and_nothing_else_is() -> None:
     assert wrong == []
     assert meaning("", PROTEIN) is None
     assert meaning("what about creatine?", FAILURE) is None  # what is done is not replaced by a thing
+
+
+def test_a_subject_is_a_noun_phrase() -> None:
+    for question, subject in {
+        "Does creatine improve strength in older women?": "creatine and muscle strength in older women",
+        "Should untrained women lift weights?": "resistance training in women (untrained)",
+        "Is whey better than soy for teenage girls?": "whey protein compared with soy protein in girls",
+        "Does lifting help older adults with diabetes?": "resistance training in older adults with diabetes",
+        "Does stretching prevent falls?": "flexibility and stretching, and falls",
+        "Is frailty common?": "frailty",
+        "Who says so?": None,
+    }.items():
+        assert describe_subject(read(question)) == subject, question
 
 
 def test_golden_questions_name_something_and_are_not_altered() -> None:
