@@ -169,7 +169,7 @@ def test_a_subject_is_a_noun_phrase() -> None:
         "Is whey better than soy for teenage girls?": "whey protein compared with soy protein in girls",
         "Does lifting help older adults with diabetes?": "resistance training in older adults with diabetes",
         "Does stretching prevent falls?": "flexibility and stretching, and falls",
-        "Is frailty common?": "frailty",
+        "Is depression common?": "depression and mental health",
         "Who says so?": None,
     }.items():
         assert describe_subject(read(question)) == subject, question
