@@ -49,14 +49,14 @@ def _ask(label: Mapping[str, Any]) -> dict[str, Any]:
         "set": label["set"],
         "kind": label["kind"],
         "meant": meant,
-        "subject_kept": is_subject_kept(meant, label["subject"], label["gone"]),
+        "subject_kept": has_subject(meant, label["subject"], label["gone"]),
         "right_lead": lead in label["lead"] if label["lead"] else lead is None,
         "lead": lead,
         "outcome": body["outcome"],
     }
 
 
-def is_subject_kept(meant: str, subject: list[list[str]], gone: list[str]) -> bool:
+def has_subject(meant: str, subject: list[list[str]], gone: list[str]) -> bool:
     """Tell whether a text names one word of every group, and none of the words that must be gone."""
     text = meant.casefold()
     return all(any(word in text for word in group) for group in subject) and not any(word in text for word in gone)
