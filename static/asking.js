@@ -6,7 +6,7 @@
   const TRIES = 5;
   const PAUSE = 600; // milliseconds before the line is taken up again, and as much longer each time
   const SILENCE = 30000; // milliseconds without a sign of life, of which there is one every ten seconds
-  const LONGEST_TRAIL = 4; // questions before a follow-up, as the server shows them
+  const LONGEST_THREAD = 8; // answers before a follow-up, as the server shows them
   const TOGETHER = new RegExp(
     [
       "(?<![\\p{L}\\p{N}_])(?:\\p{L}{1,6} [=≤≥<>] [−–-]?\\d+(?:[.,]\\d+)*%?", // P = 0.074, n < 20
@@ -224,7 +224,7 @@
     const names = [mode === "beginner" ? told("Beginner") : told("Intermediate")];
     const collection = [...byId("ask-form").querySelectorAll("#collection option")].find(({ value }) => value === typed.collection);
     if (typed.collection && collection) names.push(collection.textContent);
-    mine.trail = trailTo(typed.parent);
+    const thread = threadTo(typed.parent);
     mine.before = { nodes: [...main.childNodes], top: window.scrollY, title: document.title, focused: document.activeElement };
     page.querySelector(".eyebrow").textContent = names.join(" · ");
     const title = document.createElement("h1"); // here and not in the template: a page has one
@@ -233,35 +233,46 @@
     title.textContent = typed.question.trim();
     title.classList.toggle("long", title.textContent.length > 160);
     if (mine.form.dataset.since) page.querySelector("[data-asked-again]").hidden = false;
+    page.querySelector(".thread").hidden = !thread.length;
+    page.querySelector("[data-steps]").replaceChildren(...thread);
     main.replaceChildren(page);
     window.scrollTo(0, 0);
-    byId("question-title").focus({ preventScroll: true });
+    if (thread.length) title.scrollIntoView();
+    title.focus({ preventScroll: true });
   }
 
-  // The questions that lead to an answer on this page, the first one first.
-  function trailTo(parent) {
-    const before = [...document.querySelectorAll(".trail a")].map(({ href, textContent }) => ({ href, textContent }));
-    const title = byId("question-title");
-    if (title) before.push({ href: location.pathname, textContent: title.textContent });
-    const last = before.findIndex(({ href }) => parent && href.endsWith(`/${parent}/`));
-    return before.slice(0, last + 1).slice(-LONGEST_TRAIL);
+  // The answers that lead to a follow-up, the first one first: those above, and the one on this page.
+  function threadTo(parent) {
+    const steps = [...document.querySelectorAll(".thread li")].map((step) => step.cloneNode(true));
+    if (byId("question-title")) steps.push(stepHere());
+    const last = steps.findIndex((step) => parent && step.querySelector("a").href.endsWith(`/${parent}/`));
+    return steps.slice(0, last + 1).slice(-LONGEST_THREAD);
   }
 
-  function understood(meant, mine) {
+  // The answer on this page as a step: its question and its headline, or how it ended.
+  function stepHere() {
+    const step = document.createElement("li");
+    const link = document.createElement("a");
+    const line = document.createElement("p");
+    Object.assign(link, { className: "asked", href: location.pathname, dir: "auto" });
+    link.textContent = byId("question-title").textContent;
+    const opening = document.querySelector(".prose .headline p") || document.querySelector(".outcome .badge");
+    if (opening) line.append(...[...opening.cloneNode(true).childNodes]);
+    line.querySelectorAll(".meaning, .who").forEach((aside) => aside.remove());
+    line.querySelectorAll(".term").forEach((term) => term.replaceWith(term.textContent));
+    line.querySelectorAll("[id]").forEach((named) => named.removeAttribute("id"));
+    step.append(link, line);
+    return step;
+  }
+
+  function understood(data) {
     const shown = document.querySelector(".making .understood");
-    const trail = document.querySelector(".making .trail");
-    shown.hidden = !meant;
-    trail.hidden = !meant || !mine.trail.length;
-    shown.querySelector("strong").textContent = meant;
-    const steps = mine.trail.map(({ href, textContent }) => {
-      const step = document.createElement("li");
-      const link = document.createElement("a");
-      link.href = href;
-      link.textContent = textContent.length > 90 ? `${textContent.slice(0, 89)}…` : textContent;
-      step.append(link);
-      return step;
-    });
-    trail.querySelector("[data-steps]").replaceChildren(...steps);
+    shown.hidden = !data.understood_as;
+    const [subject, meant] = ["[data-subject]", "[data-meant]"].map((name) => shown.querySelector(name));
+    subject.hidden = !data.subject;
+    meant.hidden = Boolean(data.subject);
+    subject.querySelector("strong").textContent = data.subject;
+    meant.querySelector("strong").textContent = data.understood_as;
   }
 
   function startAnew(mine) {
@@ -278,7 +289,7 @@
   function found(data, mine) {
     if (!mine.before) lay(mine);
     ["understand", "rank"].forEach(finished);
-    understood(data.understood_as, mine);
+    understood(data);
     const also = document.querySelector(".making [data-also]");
     also.textContent = data.also_searched.length ? `${told("Also searched for:")} ${data.also_searched.map(nameOf).join(", ")}` : "";
     also.hidden = !data.also_searched.length;

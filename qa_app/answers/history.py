@@ -9,9 +9,10 @@ from datetime import datetime
 from django.db.models.fields.json import KeyTextTransform
 from django.urls import reverse
 
+from qa_app.answers import asking, presentation
 from qa_app.models import Answer
 
-MAX_PARENTS = 4  # questions before a follow-up that its page shows
+MAX_THREAD = 8  # answers before a follow-up that its page shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,17 @@ class AnswerSummary:
     created_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class ThreadStep:
+    """An answer before a follow-up: its question, and its headline where it has one."""
+
+    answer_id: str
+    address: str
+    question: str
+    outcome: str
+    headline: presentation.ShownHeadline | None
+
+
 def summarize_answers(answer_ids: Sequence[str]) -> list[AnswerSummary]:
     """Return summaries of these answers in the order given; skip unknown ids."""
     rows = Answer.objects.filter(pk__in=answer_ids).annotate(understood_as=KeyTextTransform("understood_as", "payload"))
@@ -39,11 +51,12 @@ def summarize_answers(answer_ids: Sequence[str]) -> list[AnswerSummary]:
     ]
 
 
-def list_parents(answer_id: str) -> list[tuple[str, str]]:
-    """Return address and question of the answers before this follow-up, oldest first."""
-    found: list[tuple[str, str]] = []
-    row = Answer.objects.filter(pk=answer_id).select_related("__".join(["parent"] * MAX_PARENTS))
-    before = row.only(*(f"{'__'.join(['parent'] * n)}__question" for n in range(1, MAX_PARENTS + 1))).first()
-    while before and len(found) < MAX_PARENTS and (before := before.parent):
-        found.append((before.get_absolute_url(), before.question))
-    return found[::-1]
+def list_thread(parent: str | None) -> list[ThreadStep]:
+    """Return the answers that lead to a follow-up, oldest first, as they are shown now."""
+    steps: list[ThreadStep] = []
+    while parent and len(steps) < MAX_THREAD and (payload := asking.find_answer(parent)):
+        address = reverse("answer", args=[parent])
+        opening = presentation.headline(payload)
+        steps.append(ThreadStep(parent, address, payload["question"], payload["outcome"], opening))
+        parent = payload["parent"]
+    return steps[::-1]

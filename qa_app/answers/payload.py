@@ -13,6 +13,7 @@ from django.utils.http import urlencode
 from corpus_app.records import Lean, Leg, Study
 from qa_app.pipeline import citations
 from qa_app.pipeline.query import Intent, Query
+from qa_app.pipeline.question.subject import describe_subject
 from qa_app.pipeline.records import (
     Agreement,
     Answered,
@@ -140,9 +141,9 @@ STANCES: Mapping[Lean | None, str] = {
 _ORDER = {
     key: place
     for place, key in enumerate(
-        "id url request_id question understood_as mode parent scope collection searched outcome code message headline "
-        "summary answer sentences citations confidence evidence_strength missing near_questions evidence left_out "
-        "definitions definition overview wish filters years designs agreement outcome_concept outcome_name "
+        "id url request_id question understood_as subject mode parent scope collection searched outcome code message "
+        "headline summary answer sentences citations confidence evidence_strength missing near_questions evidence "
+        "left_out definitions definition overview wish filters years designs agreement outcome_concept outcome_name "
         "subject_concept favours no_difference against unclear by_population finding_id statement target_sections "
         "understood also_searched related_topics legs lexical dense linked pool found ranked generator rank index "
         "what reason passage_id passage_version study_id finding_ids study_ids title authors year journal doi design "
@@ -202,7 +203,7 @@ ADDED: Payload = {
 """Fields added in later editions of the contract, with their defaults."""
 ADDED_TO_UNDERSTOOD: Payload = {
     "ask": None, "intent": None, "intervention": [], "comparator": [], "outcome": [], "language": None, "sources": [],
-    "facets": {},
+    "facets": {}, "subject": None,
 }  # fmt: skip
 
 
@@ -216,6 +217,7 @@ def _understood(query: Query, search: SearchRun | None) -> Payload:
     """Return the parsed query and the signals behind the decision to answer."""
     studied = {concept.concept_id for concept in query.concepts}
     return {
+        "subject": describe_subject(query),
         "ask": query.ask or None,
         "intent": query.intent.value,
         "intervention": [concept_id for concept_id in query.intervention if concept_id in studied],

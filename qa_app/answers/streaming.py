@@ -30,6 +30,7 @@ from qa_app.answers.payload import Payload
 from qa_app.answers.time_limit import limited
 from qa_app.pipeline.ports import Abandoned
 from qa_app.pipeline.query import Query
+from qa_app.pipeline.question.subject import describe_subject
 from qa_app.pipeline.records import Candidate, Citation, Headline, Question, Sentence
 from qa_app.writers.model_server import Waiting
 
@@ -224,6 +225,7 @@ class _AnswerJob:
                 payload.evidence_rows(passages, query),
                 query.also_searched,
                 self.request.question.understood_as,
+                describe_subject(query),
             ),
         )
 
@@ -376,9 +378,8 @@ def _stored_events(key: uuid.UUID, stored: Payload) -> Iterator[Event]:
     """Yield the events that a stored answer can repeat, and the last one."""
     rows: list[tuple[str, Payload]] = []
     if stored["evidence"] or stored["confidence"]:
-        rows.append(
-            ("retrieval", retrieval_row(stored["evidence"], stored["also_searched"], stored.get("understood_as")))
-        )
+        meant, subject = stored.get("understood_as"), stored["understood"].get("subject")
+        rows.append(("retrieval", retrieval_row(stored["evidence"], stored["also_searched"], meant, subject)))
     introduced: set[int] = set()
     if stored.get("headline"):
         introduced.update(stored["headline"]["citations"])
@@ -395,8 +396,15 @@ def _stored_events(key: uuid.UUID, stored: Payload) -> Iterator[Event]:
     yield Event(_event_id(key, len(rows) + 1, len(rows)), "done", stored)
 
 
-def retrieval_row(evidence: list[Payload], also_searched: Sequence[str], understood_as: str | None) -> Payload:
-    return {"understood_as": understood_as, "evidence": evidence, "also_searched": list(also_searched)}
+def retrieval_row(
+    evidence: list[Payload], also_searched: Sequence[str], understood_as: str | None, subject: str | None
+) -> Payload:
+    return {
+        "understood_as": understood_as,
+        "subject": subject,
+        "evidence": evidence,
+        "also_searched": list(also_searched),
+    }
 
 
 def sentence_row(part: str, index: int, row: Payload, sources: list[Payload]) -> Payload:

@@ -306,6 +306,10 @@ class NamedSource(Shape):
 
 
 class Understood(Shape):
+    subject = CharField(
+        allow_null=True,
+        help_text="What it is about, in English: creatine and muscle mass in women. Null where it names no concept.",
+    )
     ask = CharField(allow_null=True, help_text="The question apart from its story.")
     intent = CharField(allow_null=True, help_text="yes_no, which, how_many, how, why, what, list or claim.")
     intervention = texts("Ids of concepts.")
@@ -510,6 +514,7 @@ EVENTS = {
     "stage": _data(name={"type": "string"}, ms={"type": "number"}),
     "retrieval": _data(
         understood_as={"type": ["string", "null"]},
+        subject={"type": ["string", "null"]},
         evidence={"type": "array", "items": _ref("Evidence")},
         also_searched={"type": "array", "items": {"type": "string"}},
     ),

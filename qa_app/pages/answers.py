@@ -80,7 +80,7 @@ def answer_page(
     with asking.snapshot():
         around = overview.build_overview(payload)
         changes = asking.find_changes(payload, since) if since else None
-        trail = history.list_parents(payload["id"]) if payload.get("parent") else []
+        thread = history.list_thread(payload.get("parent"))
         shows_corpus = payload["outcome"] == "out_of_scope"
         front = asking.corpus_figures() if shows_corpus else asking.collection_choices()
     page = presentation.read(payload, around.names)
@@ -97,7 +97,7 @@ def answer_page(
         "exports": EXPORTS,
         "form": QuestionForm(initial=initial),
         "front": front,
-        "trail": trail,
+        "thread": thread,
     } | _feedback(request, payload["id"], typed)
     return render(request, "qa/answer.html", context, status=status)
 

@@ -420,6 +420,14 @@ def _earlier_answer(site: Site) -> str:
     return _id_of(_as_if(site, outcome="partial", answer={"text": "", "sentences": []}))
 
 
+def _thread(site: Site, *follow_ups: str) -> str:
+    """Ask one question after another, and return the address of the last answer."""
+    address = site.answer_to()
+    for question in follow_ups:
+        address = site.answer_to(question, parent=_id_of(address))
+    return address
+
+
 def _id_of(address: str) -> str:
     return address.rstrip("/").rpartition("/")[2]
 
@@ -438,7 +446,7 @@ PUBLIC: dict[str, Place] = {
     "panel": Place(Site.answer_to, then=open_panel, part="dialog", has_layer=True),
     "term": Place(Site.answer_to, then=open_term, part=".prose:has(.meaning:popover-open)", has_layer=True),
     "overview": Place(lambda site: site.answer_to(COUNTED)),
-    "follow-up": Place(lambda site: site.answer_to(WOMEN, parent=_id_of(site.answer_to()))),
+    "follow-up": Place(lambda site: _thread(site, WOMEN, "how long does it take?")),
     "conflicting answer": Place(lambda site: _with_another(site, outcome="conflicting")),
     "answer with a retracted source": Place(_retracted),
     "answer asked again": Place(lambda site: f"{_with_another(site)}?since={_earlier_answer(site)}"),

@@ -19,7 +19,8 @@ PIZZA = "What is the best pizza in Naples?"
 SHOES = "What are the best shoes for squats?"
 EMERGENCY = "I get chest pain when I lift, should I do more sets?"
 WOMEN = "What about women?"
-MEANT = "What about women: how many sets should I do for bigger muscles?"
+MEANT = "how many sets should I do for bigger muscles in women?"
+SUBJECT = "single versus multiple sets and muscle hypertrophy in women"
 COUNTED = "How many studies do you have?"
 
 TERM = {"id": "few", "name": "few sets", "definition": "Up to four sets a week for a muscle."}

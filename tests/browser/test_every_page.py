@@ -75,7 +75,7 @@ ENGLISH = frozenset(
     "more than each every there here no yes show shown found nothing".split()
 )
 NOT_OURS = re.compile(r"„[^“]*“|https?://\S+")  # a question to try or the reader's own, an address
-OWN_WORDS = "#question-title, [dir=auto], .trail a, .kept p:first-child a, .near a, .understood strong, .comparison h2 a, #cite-line, code, script, style, textarea, input"
+OWN_WORDS = "#question-title, [dir=auto], .thread .asked, .kept p:first-child a, .near a, .understood strong, .comparison h2 a, #cite-line, code, script, style, textarea, input"
 GERMAN_TOLD = script("german_told")
 IN_ANY_LANGUAGE = (open_panel, open_term)
 

@@ -1,5 +1,6 @@
 """An answer while it is made, on the page: stages and sentences as they come, then its own page in the same place."""
 
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from qa_app.answers import streaming
 from tests.browser.conftest import Watch
-from tests.browser.site import MEANT, SETS, STREAM, WOMEN, Site, cut_short, payload_of, script
+from tests.browser.site import MEANT, SETS, STREAM, SUBJECT, WOMEN, Site, cut_short, payload_of, script
 from tests.doubles.model_server import SlowModel, slow_model
 
 LONG = 60.0
@@ -72,13 +73,16 @@ def test_a_follow_up_is_shown_while_it_is_made(page: Page, model: SlowModel, bef
 
     expect(page.get_by_role("heading", level=1, name=WOMEN)).to_be_focused()
     expect(page.locator(".stages .done")).to_have_text(FOUND)
-    expect(page.locator(".understood strong")).to_have_text(MEANT)
-    expect(page.get_by_role("navigation", name="The questions before").get_by_role("link")).to_have_text([SETS])
+    expect(page.locator(".understood")).to_have_text(re.compile(f"You asked about {SUBJECT}\\."))
+    thread = page.get_by_role("region", name="The questions before").locator("li")
+    expect(thread).to_have_text(re.compile(re.escape(SETS)))
+    shown = thread.inner_text()
     expect(page.get_by_role("button", name="Ask it alone")).to_have_count(0)  # its room is kept
     assert page.url == before
     model.go_on.set()
     page.wait_for_url(lambda address: address != before)
     expect(page.get_by_role("button", name="Ask it alone")).to_be_visible()
+    assert thread.inner_text() == shown
     assert payload_of(page)["understood_as"] == MEANT
     assert page.evaluate("window.stillHere") is True
     page.go_back()

@@ -14,9 +14,11 @@ from django.db import connection
 from corpus_app import embedding, indexing
 from corpus_app.models import Study
 from lab.lexicon_usage import count_usage
+from qa_app.models import Answer
 from qa_app.pipeline.lexicon import Tables
 from tests.builders import make_study, run_command
 from tests.fakes import WordHashEncoder
+from tests.qa.conftest import ASKED
 from tests.qa.test_evaluation import write_rows
 from tests.qa.test_reader_evaluation import PIZZA, ROOT
 
@@ -40,6 +42,20 @@ def test_it_times_the_encoder_the_original_and_the_search(small: None) -> None:
     for step in ("encode, small@int8", "encode, small@fp32", "search", "encode and search"):
         assert f"\n{step} " in said
     assert "times as long as the encoder in use" in said
+
+
+def test_it_measures_whether_follow_ups_keep_their_subject(library: None, tmp_path: Path) -> None:
+    label = {"set": "first", "kind": "people", "first": ASKED, "gone": [], "lead": ["T-SETS"]}
+    rows = [
+        {"id": "1", "follow_up": "What about women?", "subject": [["sets"], ["women"]]} | label,
+        {"id": "2", "follow_up": "How hot should a sauna be?", "subject": [["sets"]]} | label,
+    ]
+    out = StringIO()
+
+    call_command("measure", "follow-ups", str(write_rows(tmp_path / "rows.jsonl", *rows)), stdout=out)
+
+    assert "first set (2): subject kept 50%, right lead 50%." in out.getvalue()
+    assert not Answer.objects.exists()
 
 
 TABLES: Tables = {

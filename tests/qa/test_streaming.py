@@ -118,7 +118,12 @@ def test_what_is_told_on_the_way_is_what_the_answer_says() -> None:
     own = {"id", "url", "request_id", "created_at", "timings_ms"}
     assert {k: v for k, v in body.items() if k not in own} == {k: v for k, v in plain.items() if k not in own}
     assert told(events, "retrieval") == [
-        {"understood_as": None, "evidence": body["evidence"], "also_searched": body["also_searched"]}
+        {
+            "understood_as": None,
+            "subject": body["understood"]["subject"],
+            "evidence": body["evidence"],
+            "also_searched": body["also_searched"],
+        }
     ]
     assert told(events, "stage")[0]["name"] == "understand"
     stages = {"scope", "encode", "lexical", "rank", "answer", "verify"}

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from lab import edited_sentences, foreign_corpus, grounding_fit, judging, lexicon_usage, retrieval
+from lab import edited_sentences, following, foreign_corpus, grounding_fit, judging, lexicon_usage, retrieval
 from qa_app.evaluation import golden_set
 from qa_app.management.commands.evaluate import format_share, write
 from qa_app.pipeline import learned
@@ -40,6 +40,9 @@ class Command(BaseCommand):
         points = kinds.add_parser("points", help="which answer points of golden questions the answers make")
         points.add_argument("file", type=Path, help="questions with answer points, one JSON object a line")
         points.add_argument("--json", type=Path, dest="out", help="write the figures here")
+        follow_ups = kinds.add_parser("follow-ups", help="whether labelled follow-ups keep their subject")
+        follow_ups.add_argument("file", type=Path, nargs="?", default=following.FILE, help="one JSON object a line")
+        follow_ups.add_argument("--json", type=Path, dest="out", help="write the figures and a row a question here")
         blind = kinds.add_parser("blind", help="answers beside plain lists of passages, for readers who judge blindly")
         blind.add_argument("file", type=Path, help="questions with labels, one JSON object a line")
         blind.add_argument("--out", type=Path, required=True, help="the sheet; its key goes beside it as .key.json")
@@ -77,6 +80,8 @@ class Command(BaseCommand):
         what = options["what"]
         if what == "points":
             self.points(options["file"], options["out"])
+        elif what == "follow-ups":
+            self.follow_ups(options["file"], options["out"])
         elif what == "blind":
             self.blind(options["file"], options["out"], n=options["n"], seed=options["seed"])
         elif what == "corpus":
@@ -110,6 +115,16 @@ class Command(BaseCommand):
         for which in ("points of answered questions", "points of all questions"):
             for name, figure in figures[which].items():
                 self.stdout.write(f"{which}, {name}: {format_share(figure)}.")
+        write(figures, out)
+
+    def follow_ups(self, file: Path, out: Path | None) -> None:
+        try:
+            figures = following.measure(file, on_progress=lambda done, total: self.progress("questions", done, total))
+        except (OSError, KeyError, ValueError) as error:
+            raise CommandError(f"{file}: {error}") from error
+        for name in following.SETS:
+            kept, lead = (f"{figures[name][score]:.0%}" for score in following.SCORES)
+            self.stdout.write(f"{name} set ({figures[name]['n']}): subject kept {kept}, right lead {lead}.")
         write(figures, out)
 
     def blind(self, file: Path, out: Path, *, n: int, seed: int) -> None:

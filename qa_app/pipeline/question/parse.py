@@ -50,7 +50,7 @@ def parse(
     figures = [(trait.start, trait.end) for trait in traits if trait.is_number]
     mentions = [m for m in concepts.find(spelt) if not any(start < m.start < end for start, end in figures)]
     named = tuple({mention.concept.concept_id: mention.concept for mention in mentions}.values())
-    comparators, is_comparison = _find_comparators(placed, mentions)
+    comparators, is_comparison = find_comparators(placed, mentions)
     slots = _fill_slots(mentions, comparators)
     put = site_questions.read(text, site if language == wording.ENGLISH else NO_OWNER)
     text, ask = put.text, put.ask or wording.find_ask(put.text)
@@ -98,7 +98,7 @@ def _fill_slots(mentions: Sequence[Mention], comparators: Sequence[Mention]) -> 
     return {name: tuple(ids) for name, ids in slots.items()}
 
 
-def _find_comparators(words: Sequence[Word], mentions: Sequence[Mention]) -> tuple[tuple[Mention, ...], bool]:
+def find_comparators(words: Sequence[Word], mentions: Sequence[Mention]) -> tuple[tuple[Mention, ...], bool]:
     """Return the interventions that others are compared with, and whether the question compares at all."""
     marks = _PHRASES.find([word.text for word in words])
     tried = [mention for mention in mentions if mention.slot == "intervention"]
