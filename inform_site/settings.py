@@ -105,8 +105,8 @@ def read_quota(name: str) -> Limits:
     return read_limits(_env.str(name))
 
 
-def read_networks(name: str) -> tuple[Network, ...]:
-    return tuple(ipaddress.ip_network(part) for part in read_list(name))
+def read_networks(name: str) -> list[Network]:
+    return [ipaddress.ip_network(part) for part in read_list(name)]
 
 
 def read_address(name: str) -> str:
@@ -329,7 +329,9 @@ LOOKUP_TIMEOUT_SECONDS = read(read_positive, "LOOKUP_TIMEOUT_SECONDS", 10)
 
 # Where readers find the site: for links in mails and webhooks, which no request asks for.
 SITE_URL = read(
-    read_address, "INFORM_SITE_URL", f"https://{ALLOWED_HOSTS[0].lstrip('.*')}" if PRODUCTION else f"http://127.0.0.1:{PORT}"
+    read_address,
+    "INFORM_SITE_URL",
+    f"https://{ALLOWED_HOSTS[0].lstrip('.*')}" if PRODUCTION else f"http://127.0.0.1:{PORT}",
 ).rstrip("/")
 # The mail server, as smtp+tls://user:password@host:587. Without one a production site offers no e-mail, and any other
 # site prints its mails where the worker logs.
@@ -341,7 +343,7 @@ DEFAULT_FROM_EMAIL = read(_env.str, "INFORM_MAIL_FROM", "inform@localhost")
 # How often one address is sent a request to confirm, whoever asks for it.
 MAIL_QUOTA = Limits(2, 5)
 # Private networks that webhooks may go to, as 10.0.0.0/8; none by default.
-WEBHOOK_NETWORKS = read(read_networks, "INFORM_WEBHOOK_NETWORKS", ())
+WEBHOOK_NETWORKS: list[Network] = read(read_networks, "INFORM_WEBHOOK_NETWORKS", [])
 
 if PRODUCTION and EMAIL_URL and DEFAULT_FROM_EMAIL == "inform@localhost":
     raise ImproperlyConfigured("INFORM_MAIL_FROM is missing. Name the address that mails are sent from.")

@@ -9,9 +9,9 @@ class QaConfig(AppConfig):
         "Desk readers": frozenset(
             f"view_{model}"
             for model in (
-                "safetyreply", "answer", "feedback", "gap", "goldenquestion", "evaluationrun", "proposal",
+                *("safetyreply", "answer", "feedback", "gap", "goldenquestion", "evaluationrun", "proposal"),
                 "followedquestion",
-            )  # fmt: skip
+            )
         ),
         "Curators": frozenset(
             {

@@ -131,7 +131,7 @@ def ask_again(answer_id: str, *, now: datetime | None = None, allowance: Allowan
     return ask(**repeat(row), now=now, allowance=allowance)
 
 
-def repeat(row: Answer) -> dict[str, str | None]:
+def repeat(row: Answer) -> dict[str, Any]:
     """Return the arguments that ask a stored answer's question again; a collection that is gone is left out."""
     collection = row.collection if row.collection in {c.slug for c in search.collections()} else None
     parent = row.parent_id if row.payload.get("understood_as") else None  # a question that needed no context had none

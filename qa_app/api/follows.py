@@ -76,7 +76,8 @@ class FollowsView(APIView):
     )  # fmt: skip
     def post(self, request: Request) -> Response:
         """Posts a signed event whenever the answer to this question changes. Sent once more, it gives a new secret."""
-        client, body = _key_of(request), request.data
+        client = _key_of(request)
+        body: Any = request.data
         refuse_unknown(body, FIELDS)
         for name in FIELDS:
             if not isinstance(body.get(name), str):

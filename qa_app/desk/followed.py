@@ -39,13 +39,15 @@ class FollowedQuestionAdmin(ReadOnlyAdmin):
     list_select_related = ("answer",)
     search_fields = ("answer__question",)
     search_help_text = "Words of a question."
-    fields = ("question", "page", "followers_by_channel", "unconfirmed", "has_feed", "asked_version", "told_at", "history", "undelivered")  # fmt: skip
+    fields = (
+        "question", "page", "followers_by_channel", "unconfirmed", "has_feed", "asked_version", "told_at", "history",
+        "undelivered",
+    )  # fmt: skip
     readonly_fields = fields
     actions = ("send_again",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows = super().get_queryset(request)
-        return rows.with_figures().annotate(n_changes=Count("changes", distinct=True))  # type: ignore[attr-defined]
+        return FollowedQuestion.objects.with_figures()
 
     def has_view_permission(self, request: HttpRequest, obj: FollowedQuestion | None = None) -> bool:
         """Allow those who may see readers' questions."""

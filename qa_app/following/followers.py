@@ -97,7 +97,9 @@ def follow_by_webhook(
     with transaction.atomic():
         question = _lock_question(answer, now)
         if Follower.objects.filter(client=client).count() >= MAX_WEBHOOKS:
-            raise BadFollow("url", "too_many", N_("This key follows %(most)s questions, the most that it may."), most=MAX_WEBHOOKS)  # fmt: skip
+            raise BadFollow(
+                "url", "too_many", "This key follows %(most)s questions, the most that it may.", most=MAX_WEBHOOKS
+            )
         follower, _ = question.followers.update_or_create(
             address_key=hash_address(url, client),
             defaults=own,

@@ -145,8 +145,12 @@ def _prepare_event(delivery: Delivery, now: datetime) -> Callable[[], None]:
     try:
         secret = decrypt(follower.secret, purpose=followers.PURPOSE)
         send = webhooks.prepare(
-            messages.url_of(follower), messages.write_event(delivery), secret=secret, message_id=f"delivery-{delivery.pk}", now=now
-        )  # fmt: skip
+            messages.url_of(follower),
+            messages.write_event(delivery),
+            secret=secret,
+            message_id=f"delivery-{delivery.pk}",
+            now=now,
+        )
     except (webhooks.BadAddress, CannotDecrypt) as error:
         raise Undelivered(str(error) or "It was encrypted under another SECRET_KEY.") from None
     return partial(_send_event, send)

@@ -24,6 +24,7 @@ TRANSLATED = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2002::
 """IPv6 networks that lead to IPv4 addresses, private ones among them (RFC 6052, RFC 3056)."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class BadAddress(ValueError):
@@ -69,7 +70,8 @@ def resolve(host: str, port: int) -> list[Address]:
 def is_allowed(address: Address) -> bool:
     """Return whether a webhook may go to this address: a public one, or one of INFORM_WEBHOOK_NETWORKS."""
     address = getattr(address, "ipv4_mapped", None) or address
-    if any(address in network for network in settings.WEBHOOK_NETWORKS):
+    allowed: list[Network] = settings.WEBHOOK_NETWORKS
+    if any(address in network for network in allowed):
         return True
     return address.is_global and not address.is_multicast and not any(address in network for network in TRANSLATED)
 
@@ -118,12 +120,10 @@ def _post(urls: Sequence[httpx2.URL], body: bytes, headers: Mapping[str, str], h
         raise NotTaken(f"{host} answered with {status}.")
 
 
-def _status_of(
-    client: httpx2.Client, url: httpx2.URL, body: bytes, headers: Mapping[str, str], host: str
-) -> int:
+def _status_of(client: httpx2.Client, url: httpx2.URL, body: bytes, headers: Mapping[str, str], host: str) -> int:
     """Post a message and return the status of the reply, whose body is not read; the certificate is the host's."""
-    options = {"content": body, "headers": dict(headers), "extensions": {"sni_hostname": host}}
-    with client.stream("POST", url, **options) as reply:
+    extensions = {"sni_hostname": host}
+    with client.stream("POST", url, content=body, headers=dict(headers), extensions=extensions) as reply:
         return int(reply.status_code)
 
 

@@ -70,7 +70,8 @@ def _follow(request: HttpRequest, answer_id: str) -> dict[str, Any]:
     try:
         if request.POST.get("by") == "feed":
             question = followers.follow_by_feed(answer_id)
-            return {"feed": request.build_absolute_uri(reverse("followed_feed", args=[question.pk]))} if question else {}
+            path = reverse("followed_feed", args=[question.pk]) if question else ""
+            return {"feed": request.build_absolute_uri(path)}
         followers.follow_by_email(answer_id, request.POST.get("email", ""), language=get_language() or "")
     except followers.BadFollow as bad:
         return {"errors": [translate(bad)]}

@@ -1,8 +1,10 @@
 """The site's Celery application with a quick encoder and a slow mail server, so that a test can kill it in the middle."""
 
+import os
 import time
 from contextlib import ExitStack
 
+from django.conf import settings
 from django.core.mail.backends.filebased import EmailBackend
 
 from corpus_app import embedding
@@ -15,5 +17,8 @@ for_good.enter_context(embedding.use(StemHashEncoder(FITTED.name, FITTED.dimensi
 
 class SlowMail(EmailBackend):
     def open(self) -> bool | None:
-        time.sleep(0.05)
+        time.sleep(0.1)
         return super().open()
+
+
+settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = f"{__name__}.SlowMail", os.environ["MAILS"]

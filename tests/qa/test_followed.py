@@ -38,11 +38,6 @@ LATER = timedelta(days=3)
 pytestmark = pytest.mark.usefixtures("library")
 
 
-@pytest.fixture(autouse=True)
-def mailing(settings: Any) -> None:
-    settings.FOLLOW_BY_EMAIL = True
-
-
 def ask(question: str = ASKED) -> str:
     return str(asking.ask(question=question)["id"])
 
@@ -109,7 +104,7 @@ def test_killed_workers_tell_everybody_once(
 ) -> None:
     of_sets, *_ = follow_all()
     (mails := tmp_path / "mails").mkdir()
-    environment |= {"EMAIL_URL": f"filemail://{mails}", "INDEX_SWEEP_SECONDS": "1"}
+    environment |= {"MAILS": str(mails), "INDEX_SWEEP_SECONDS": "2"}
     app = "tests.qa.followed_worker"
 
     def read() -> Counter[str]:
