@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import exceptions, status
 from rest_framework.fields import CharField, DateTimeField
@@ -99,7 +98,7 @@ class FollowView(APIView):
 
     @extend_schema(
         operation_id="stop_following", summary="Stop following a question", tags=TAG,
-        request=None, responses={204: OpenApiTypes.NONE},
+        request=None, responses={204: None},
     )  # fmt: skip
     def delete(self, request: Request, follow_id: str) -> Response:
         """Erases the webhook and what waits to be sent to it."""
