@@ -296,7 +296,6 @@ CELERY_BEAT_SCHEDULE = {
     "measure what is proposed": {"task": "qa_app.tasks.measure_proposals", "schedule": INDEX_SWEEP_SECONDS},
     "tend the gaps": {"task": "qa_app.tasks.tend_gaps", "schedule": 300},
     "ask followed questions again": {"task": "qa_app.tasks.renew_followed", "schedule": INDEX_SWEEP_SECONDS},
-    "tell followers": {"task": "qa_app.tasks.tell_followers", "schedule": INDEX_SWEEP_SECONDS},
     "forget old counters": {"task": "inform_site.clients.tasks.prune_counters", "schedule": 3600},
 }
 

@@ -13,6 +13,9 @@ count_request: Callable[[HttpRequest, str], int] | None = None
 count_mail: Callable[[str], bool] | None = None
 """Count a mail that a stranger asks for, by the hash of its address; return whether it may be sent."""
 
+is_client_active: Callable[[str], bool] | None = None
+"""Return whether the API key with this id is valid."""
+
 identify_client: Callable[[HttpRequest], str] | None = None
 """Return a keyed hash of the client that a request comes from."""
 

@@ -48,7 +48,7 @@ def forget_contexts() -> None:
 
 @shared_task(name="qa_app.tasks.renew_followed")
 def renew_followed() -> None:
-    """Ask followed questions again that were last asked of an older corpus, once its texts are indexed."""
+    """Ask followed questions again of a newer corpus, once its texts are indexed, and send what is in the outbox."""
     try:
         if search.is_indexed() and renewal.ask_due(seconds=MAX_RUN_SECONDS):
             renew_followed.delay()

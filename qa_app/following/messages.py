@@ -39,7 +39,11 @@ def write_mail(delivery: Delivery) -> EmailMessage:
             context |= {"page": page_of(change), "difference": find_difference(change)}
         subject = render_to_string(f"qa/mail/{name}_subject.txt", context)
         body = render_to_string(f"qa/mail/{name}.txt", context)
-    headers = {"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+    headers = {
+        "Auto-Submitted": "auto-generated",
+        "List-Unsubscribe": f"<{stop}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    }
     to = decrypt(follower.address, purpose=followers.PURPOSE)
     return EmailMessage(" ".join(subject.split()), body.strip() + "\n", to=[to], headers=headers)
 

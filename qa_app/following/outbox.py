@@ -20,6 +20,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from common.encryption import CannotDecrypt, decrypt
+from qa_app import hooks
 from qa_app.following import followers, messages, webhooks
 from qa_app.models import Delivery, Follower
 
@@ -49,7 +50,7 @@ def send_due(*, seconds: float, now: datetime | None = None) -> bool:
             return False
         delivery, send = claimed
         if send is not None:
-            _attempt(delivery, send)
+            _attempt(delivery, send, now or timezone.now())
     return True
 
 
@@ -70,33 +71,33 @@ def _claim(now: datetime) -> tuple[Delivery, Callable[[], None] | None] | None:
         except Exception as error:  # one that cannot be written must not keep the others from being sent
             if not isinstance(error, Undelivered):
                 logger.exception("Delivery %s could not be written.", delivery.pk)
-            _postpone(delivery, str(error) if isinstance(error, Undelivered) else "It could not be written.")
+            _postpone(delivery, str(error) if isinstance(error, Undelivered) else "It could not be written.", now)
             return delivery, None
         delivery.status, delivery.claimed_at = Delivery.Status.SENDING, now
         delivery.save(update_fields=["status", "attempts", "claimed_at"])
     return delivery, send
 
 
-def _attempt(delivery: Delivery, send: Callable[[], None]) -> None:
+def _attempt(delivery: Delivery, send: Callable[[], None], now: datetime) -> None:
     """Send a claimed delivery and record what came of it."""
     try:
         send()
     except webhooks.Unwanted:
         followers.stop(delivery.follower_id)
     except Undelivered as error:
-        _postpone(delivery, str(error))
+        _postpone(delivery, str(error), now)
     except Uncertain as error:
         _record(delivery, status=Delivery.Status.UNCERTAIN, error=str(error)[:MAX_ERROR_LENGTH])
     else:
-        _record(delivery, status=Delivery.Status.SENT, sent_at=timezone.now(), error="")
+        _record(delivery, status=Delivery.Status.SENT, sent_at=now, error="")
 
 
-def _postpone(delivery: Delivery, error: str) -> None:
+def _postpone(delivery: Delivery, error: str, now: datetime) -> None:
     """Record a failed attempt; after the last one nothing is sent until a curator says so."""
     logger.warning("Delivery %s was not taken: %s", delivery.pk, error)
     is_last = delivery.attempts > len(RETRIES)
     status = Delivery.Status.FAILED if is_last else Delivery.Status.WAITING
-    due_at = timezone.now() + (timedelta() if is_last else RETRIES[delivery.attempts - 1])
+    due_at = now + (timedelta() if is_last else RETRIES[delivery.attempts - 1])
     _record(delivery, status=status, attempts=delivery.attempts, due_at=due_at, error=error[:MAX_ERROR_LENGTH])
 
 
@@ -142,6 +143,8 @@ def _send_mail(mail: EmailMessage, connection: Any) -> None:
 def _prepare_event(delivery: Delivery, now: datetime) -> Callable[[], None]:
     """Write an event, and return a function that posts it to its webhook. Raises Undelivered."""
     follower = delivery.follower
+    if hooks.is_client_active and not hooks.is_client_active(follower.client):
+        raise Undelivered("Its API key is not valid.")
     try:
         secret = decrypt(follower.secret, purpose=followers.PURPOSE)
         send = webhooks.prepare(

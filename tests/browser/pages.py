@@ -14,7 +14,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 from django.views.csrf import csrf_failure
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 from corpus_app import curation
 from corpus_app.appraisal import CertaintyLevel
@@ -194,6 +194,7 @@ def follow_by_email(page: Page) -> None:
     page.get_by_label("Your e-mail address").fill("reader@example.org")
     page.get_by_role("button", name="Follow by e-mail").click()
     page.get_by_text("a mail is on its way").wait_for()
+    expect(page.get_by_role("heading", name="Follow this question")).to_be_focused()
     page.locator("#follow-question").scroll_into_view_if_needed()
 
 

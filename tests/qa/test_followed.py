@@ -22,6 +22,7 @@ from pytest_httpserver import HTTPServer
 
 from corpus_app import curation, indexing
 from corpus_app.roles import CURATORS
+from inform_site.clients.models import ApiKey
 from qa_app.answers import asking
 from qa_app.following import followers, outbox, renewal, webhooks
 from qa_app.models import AnswerChange, Delivery, FollowedQuestion, Follower
@@ -362,7 +363,11 @@ def test_a_webhook_is_signed_sent_again_with_the_same_id_and_taken_away(
 
     httpserver.expect_ordered_request("/hook", "POST").respond_with_data(status=410)
     curation.set_notice(["T-SETS"], "none", reason="A test.", by=None, by_name="tests")
+    ApiKey.objects.update(revoked_at=timezone.now())
     catch_up(2 * LATER)
+    assert "API key" in Delivery.objects.get(sent_at=None).error
+    ApiKey.objects.update(revoked_at=None)
+    catch_up(3 * LATER)
     assert client.get("/api/v1/follows").json()["items"] == []
     other = client.post("/api/v1/follows", {"answer": ask(), "url": "https://example.org/x"}, "application/json").json()
     stranger = Client(headers={"Authorization": f"Bearer {make_key('ask').secret}"})
