@@ -18,7 +18,7 @@ class FollowedQuestionQuerySet(models.QuerySet["FollowedQuestion"]):
         return self.filter(Exists(confirmed) | Q(feed_read_at__gte=feed_read_since))
 
     def with_figures(self) -> models.QuerySet[Any]:
-        """Annotate `confirmed`, `unconfirmed`, `n_changes`, `failed` and `told_at`, as the desk lists them."""
+        """Annotate `confirmed`, `unconfirmed`, `n_changes`, `failed` and `notified_at`, as the desk lists them."""
         deliveries = "followers__deliveries"
         failed = Q(**{f"{deliveries}__status__in": Delivery.NEEDS_CARE})
         return self.annotate(
@@ -26,7 +26,7 @@ class FollowedQuestionQuerySet(models.QuerySet["FollowedQuestion"]):
             unconfirmed=Count("followers", filter=Q(followers__confirmed_at=None), distinct=True),
             failed=Count(deliveries, filter=failed, distinct=True),
             n_changes=Count("changes", distinct=True),
-            told_at=Max(f"{deliveries}__sent_at", filter=Q(**{f"{deliveries}__change__isnull": False})),
+            notified_at=Max(f"{deliveries}__sent_at", filter=Q(**{f"{deliveries}__change__isnull": False})),
         )
 
 

@@ -54,14 +54,14 @@ def renew_followed() -> None:
             renew_followed.delay()
     except search.EncoderUnavailable as error:
         logger.error("%s", error)
-    tell_followers.delay()
+    notify_followers.delay()
 
 
-@shared_task(name="qa_app.tasks.tell_followers")
-def tell_followers() -> None:
+@shared_task(name="qa_app.tasks.notify_followers")
+def notify_followers() -> None:
     """Send what is in the outbox. Safe to run concurrently: each delivery is claimed by one worker."""
     if outbox.send_due(seconds=MAX_RUN_SECONDS):
-        tell_followers.delay()
+        notify_followers.delay()
 
 
 @shared_task(name="qa_app.tasks.calibrate_corpus")

@@ -36,7 +36,7 @@ class Follow(Shape):
     url = CharField()
     feed = CharField(help_text="The same changes as an Atom feed.")
     created_at = DateTimeField()
-    told_at = DateTimeField(allow_null=True, help_text="When an event was taken last.")
+    notified_at = DateTimeField(allow_null=True, help_text="When an event was taken last.")
     error = CharField(allow_blank=True, help_text="Why the last event was not taken; empty where it was.")
 
 
@@ -125,6 +125,6 @@ def _body(follower: Follower) -> dict[str, Any]:
         "url": messages.url_of(follower),
         "feed": messages.address_of("followed_feed", follower.question_id),
         "created_at": follower.created_at.isoformat(timespec="seconds"),
-        "told_at": told.sent_at.isoformat(timespec="seconds") if told and told.sent_at else None,
+        "notified_at": told.sent_at.isoformat(timespec="seconds") if told and told.sent_at else None,
         "error": deliveries[0].error if deliveries else "",
     }

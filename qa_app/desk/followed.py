@@ -34,13 +34,16 @@ class DeliveriesFilter(admin.SimpleListFilter):
 
 @admin.register(FollowedQuestion)
 class FollowedQuestionAdmin(ReadOnlyAdmin):
-    list_display = ("question", "confirmed", "unconfirmed", "has_feed", "changed", "told_at", "failed", "asked_version")
+    list_display = (
+        "question", "confirmed", "unconfirmed", "has_feed", "changed", "notified_at", "failed", "asked_version",
+    )  # fmt: skip
     list_filter = (DeliveriesFilter,)
     list_select_related = ("answer",)
     search_fields = ("answer__question",)
     search_help_text = "Words of a question."
     fields = (
-        "question", "page", "followers_by_channel", "unconfirmed", "has_feed", "asked_version", "told_at", "history",
+        "question", "page", "followers_by_channel", "unconfirmed", "has_feed", "asked_version", "notified_at",
+        "history",
         "undelivered",
     )  # fmt: skip
     readonly_fields = fields
@@ -89,9 +92,9 @@ class FollowedQuestionAdmin(ReadOnlyAdmin):
     def changed(self, row: Any) -> int:
         return int(row.n_changes)
 
-    @admin.display(description="last told", ordering="told_at")
-    def told_at(self, row: Any) -> Any:
-        return row.told_at
+    @admin.display(description="last told", ordering="notified_at")
+    def notified_at(self, row: Any) -> Any:
+        return row.notified_at
 
     @admin.display(description="not arrived", ordering="failed")
     def failed(self, row: Any) -> int:

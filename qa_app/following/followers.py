@@ -27,7 +27,7 @@ from qa_app.following import webhooks
 from qa_app.models import Answer, AnswerChange, Delivery, FollowedQuestion, Follower, question_key
 from qa_app.pipeline.records import Outcome
 
-TASK = "qa_app.tasks.tell_followers"
+TASK = "qa_app.tasks.notify_followers"
 PURPOSE = "qa_app.following"
 UNCONFIRMED_FOR = timedelta(days=3)
 FEED_READ_WITHIN = timedelta(days=60)  # a feed that nobody reads for so long is no longer made
@@ -106,7 +106,7 @@ def follow_by_webhook(
             create_defaults=own
             | {"channel": Follower.Channel.WEBHOOK, "address": encrypt(url, purpose=PURPOSE), "created_at": now},
         )
-        _tell_changes_since(follower, now)
+        _notify_since(follower, now)
     return follower, secret
 
 
@@ -167,7 +167,7 @@ def confirm(pk: int, *, now: datetime | None = None) -> Follower | None:
         if follower is not None and follower.confirmed_at is None:
             follower.confirmed_at = now
             follower.save(update_fields=["confirmed_at"])
-            _tell_changes_since(follower, now)
+            _notify_since(follower, now)
     return follower
 
 
@@ -233,7 +233,7 @@ def _lock_follower(pk: int) -> Follower | None:
     return find_follower(pk)
 
 
-def _tell_changes_since(follower: Follower, now: datetime) -> None:
+def _notify_since(follower: Follower, now: datetime) -> None:
     """File the changes that are news to whoever followed this answer."""
     newer = AnswerChange.objects.filter(
         question=follower.question, after__corpus_version__gt=follower.answer.corpus_version

@@ -358,7 +358,7 @@ def test_a_webhook_is_signed_sent_again_with_the_same_id_and_taken_away(
     assert event["data"]["notices"][0]["kind"] == "retracted"
     assert event["data"]["sentences_out"]
     (listed,) = client.get("/api/v1/follows").json()["items"]
-    assert listed["told_at"]
+    assert listed["notified_at"]
     assert "secret" not in listed
 
     httpserver.expect_ordered_request("/hook", "POST").respond_with_data(status=410)
