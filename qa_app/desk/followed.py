@@ -43,8 +43,7 @@ class FollowedQuestionAdmin(ReadOnlyAdmin):
     search_help_text = "Words of a question."
     fields = (
         "question", "page", "followers_by_channel", "unconfirmed", "has_feed", "asked_version", "notified_at",
-        "history",
-        "undelivered",
+        "history", "undelivered",
     )  # fmt: skip
     readonly_fields = fields
     actions = ("send_again",)
