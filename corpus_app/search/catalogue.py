@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +19,9 @@ from corpus_app.search.versions import corpus_version, once_per_version
 from corpus_app.site import Site
 from corpus_app.sources import site_hash as file_hash
 from corpus_app.sources import site_of
+
+MEASURED_BY = "measured_by"  # a relation of the concept graph
+_Relation = tuple[str, str, str, int]
 
 
 def collections() -> tuple[records.Collection, ...]:
@@ -44,6 +47,34 @@ def vocabulary() -> Mapping[str, int]:
 def is_word(word: str) -> bool:
     """Return whether scientific English has this lower-case word, whatever the corpus contains."""
     return word in quality.standard()
+
+
+def owner_name() -> str:
+    """Return the name of whom the sources tell as the owner of the site; empty where they tell of none.
+
+    It is the name of the site, or the author of more than half of the sources. Passages have it, or its first words; a
+    single word of the dictionary is no name.
+    """
+    return once_per_version(_read_owner_name)
+
+
+def _read_owner_name() -> str:
+    authors = Counter(
+        row[0] for row in models.Study.objects.published().values_list("authors", flat=True) if len(row) == 1
+    )
+    half = models.Study.objects.published().count() / 2
+    names = [site().texts.name, *(name for name, number in authors.items() if number > half)]
+    return next((name for name in names if _occurs(name.split())), "")
+
+
+def _occurs(words: Sequence[str]) -> bool:
+    """Tell whether passages have a name, or its first words."""
+    for last in range(len(words), 0, -1):
+        name = " ".join(words[:last]).rstrip(",;:–—-| ")
+        is_name = words[last - 1][:1].isupper() and (last > 1 or not is_word(name.lower()))
+        if is_name and models.Passage.objects.searchable().filter(text__contains=name).exists():
+            return True
+    return False
 
 
 def lexicons() -> Mapping[str, Mapping[str, Any]]:
@@ -138,7 +169,11 @@ def _read_topic_ids() -> frozenset[str]:
 
 
 def _read_concepts() -> tuple[records.Concept, ...]:
-    neighbours, kinds = _read_neighbours(), site()
+    relations, kinds = _read_relations(), site()
+    neighbours, measures = _read_neighbours(relations), defaultdict(list)
+    for source, relation, target, _ in relations:
+        if relation == MEASURED_BY:
+            measures[source].append(target)
     published = models.Study.objects.published().count()
     public = Q(studies__status=records.Status.PUBLISHED)
     rows = models.Concept.objects.annotate(
@@ -157,6 +192,7 @@ def _read_concepts() -> tuple[records.Concept, ...]:
             definition=definition,
             collections=tuple(slugs),
             neighbours=neighbours.get(concept_id, ()),
+            measured_by=tuple(measures[concept_id]),
             rarity=records.rarity(carried, published),
             wanted=records.Wanted(wanted),
             is_studied=searched > 0 or concept_id in neighbours,
@@ -172,15 +208,20 @@ def _array_of(model: type[models.ConceptAlias | models.ConceptCollection], field
     return ArraySubquery(rows.values(field))
 
 
-def _read_neighbours() -> dict[str, tuple[str, ...]]:
+def _read_neighbours(relations: Sequence[_Relation]) -> dict[str, tuple[str, ...]]:
     """Return the related concepts of each concept, those backed by the most published studies first."""
-    published = Count("studies", filter=Q(studies__status=records.Status.PUBLISHED))
-    relations = models.ConceptRelation.objects.annotate(behind=published).filter(behind__gt=0)
     strength: dict[str, Counter[str]] = defaultdict(Counter)
-    for source, target, behind in relations.values_list("source", "target", "behind"):
+    for source, _, target, behind in relations:
         strength[source][target] += behind
         strength[target][source] += behind
     return {
         concept: tuple(sorted(others, key=lambda other: (-others[other], other)))
         for concept, others in strength.items()
     }
+
+
+def _read_relations() -> list[_Relation]:
+    """Return source, kind and target of each relation that published studies support, with their number."""
+    published = Count("studies", filter=Q(studies__status=records.Status.PUBLISHED))
+    rows = models.ConceptRelation.objects.annotate(behind=published).filter(behind__gt=0)
+    return list(rows.values_list("source_id", "relation", "target_id", "behind"))

@@ -68,8 +68,9 @@ class _Row:
 def display_item(node: Node, read: TextReader) -> DisplayItem:
     """Return a table or figure as it can be quoted."""
     is_table = node.tag in TABLES
-    label = node.text("label").rstrip(".: ") or ("Table" if is_table else "Figure")
+    label = node.text("label").rstrip(".: ") or ("" if is_table else "Figure")
     caption = _caption(node, label, read)
+    label = label or ("" if caption else "Table")
     if not is_table:
         return _whole(DisplayItem(label, caption, left_out=() if caption else ("figures without a caption",)))
     caption += tuple(_notes(node, read))
@@ -111,7 +112,7 @@ def _caption(node: Node, label: str, read: TextReader) -> tuple[CitedText, ...]:
     paragraphs = [text for part in parts if (text := read(part.parts)).text]
     if not paragraphs:
         return ()
-    return joined([CitedText(label), paragraphs[0]], ": "), *paragraphs[1:]
+    return joined([CitedText(label), paragraphs[0]] if label else paragraphs[:1], ": "), *paragraphs[1:]
 
 
 def _notes(node: Node, read: TextReader) -> Iterator[CitedText]:

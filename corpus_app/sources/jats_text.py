@@ -105,7 +105,7 @@ class Article:
                 continue
             item = display_item(node, lambda parts: _words(parts, self))
             self.left_out.update(item.left_out)
-            heading = " > ".join((*place.headings, item.label))
+            heading = " > ".join(filter(None, (*place.headings, item.label)))
             self.add(place.stored, heading, item.prose)
             self.add(place.stored, heading, item.rows, PassageKind.TABLE)
 

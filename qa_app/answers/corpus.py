@@ -19,8 +19,10 @@ from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import Scaling
 from qa_app.pipeline.lexicon import PhraseIndex
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
+from qa_app.pipeline.question.about_corpus import CorpusWords
 from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
+from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.strength import StudySize
 
@@ -120,6 +122,18 @@ def _read_facts() -> CorpusFacts:
         concept_index=ConceptIndex.build(concepts),
         facets=FacetIndex.build(site.facets, site.phrase_lists),
         safety=SafetyLexicon.build(lexicons).without(site.routes_off),
+        corpus_words=CorpusWords.build(
+            (site.nouns.one, site.nouns.many) if site.nouns else None,
+            [site.texts.name, *(study.title for study in studies.values()), *(concept.name for concept in concepts)],
+            search.owner_name(),
+        ),
+        site=SiteIndex.build(
+            search.owner_name(),
+            tuple(studies.values()),
+            search.collections(),
+            concepts,
+            {kind: declared.label for kind, declared in site.concept_kinds.items()},
+        ),
         polarity=PhraseIndex.of_language("polarity", corpus=lexicons),
         findings=findings,
         finding_concepts={finding.finding_id: map_finding(finding, aliases) for finding in findings},

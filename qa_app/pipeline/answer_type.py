@@ -10,7 +10,8 @@ from enum import StrEnum
 
 from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.lexicon import SENTENCE_END, UNIT_OF, PhraseIndex, Span, language_table, words_of
-from qa_app.pipeline.query import Query
+from qa_app.pipeline.query import Query, Request
+from qa_app.pipeline.question.numbers import find_years
 from qa_app.pipeline.text import WORD, content_stems, folded, stem, stem_set
 
 
@@ -26,7 +27,7 @@ class AnswerType(StrEnum):
     QUANTITY = "quantity"
     NAME = "name"
     EVENT = "event"
-    """What a sentence says of a year that the question names."""
+    """What a sentence says of the year that the question names, or of any year where it asks what happened when."""
 
 
 LEAST_SHARE: Mapping[AnswerType, float] = {
@@ -42,6 +43,8 @@ _QUESTIONS = PhraseIndex.compile([_TABLE])
 _SIGNS = PhraseIndex.compile([{"lists": _TABLE["signs"]}])
 _SIGN_OF = {AnswerType.QUANTITY: "number", AnswerType.COUNT: "number"}
 _MONEY_SIGN = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
+_HEADS = re.compile(r"(?:^|; )[^:;]*(?:: |$)")
+"""Heads of a row's cells, and its title."""
 _CAPITAL = re.compile(r"(?<=[\w,;:)’'\"”] )[A-Z][\w’'-]+")
 _UNITS = {written: unit for written, unit in UNIT_OF.items() if unit not in {"people", "studies"}}
 """Without those that stand for several kinds of things."""
@@ -66,6 +69,8 @@ class ExpectedAnswer:
     """Stems of all words of the question."""
     concepts: tuple[tuple[frozenset[str], ...], ...]
     """Stems of the names of each concept that the question names."""
+    signs: frozenset[str] = frozenset()
+    """Stems of words that only say which type is expected: a sentence with a sum answers "cost"."""
 
 
 def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | None:
@@ -75,6 +80,8 @@ def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | No
     """
     if query.language != "en" or query.is_comparison:
         return None
+    if query.request is not None:
+        return _event(query, "", idf) if query.request is Request.TIMELINE else None
     words = words_of(query.ask)
     found = _QUESTIONS.find(words)
     for kind in AnswerType:
@@ -83,25 +90,28 @@ def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | No
             is_general = any(span[0] <= start < last for start, _ in found.get("general", ()))
             if not is_general and not content_stems(" ".join((*words[: span[0]], *words[last:]))):
                 return _expected(kind, words[:last], span, found, query, idf)
-    return _event(query, idf) if len(query.years) == 1 else None
+    return _event(query, query.years[0], idf) if len(query.years) == 1 and idf.get(query.years[0]) else None
 
 
-def binding(expected: ExpectedAnswer, sentence: str, heading: str) -> float:
+def binding(expected: ExpectedAnswer, sentence: str, heading: str, *, is_row: bool = False) -> float:
     """Return the share of what is asked about that a sentence with such an answer names, 0 to 1; 0 without an answer.
 
-    A concept may go by any of its names, and the heading of the passage counts for all but the noun.
+    A concept may go by any of its names, and the heading of the passage counts for all but the noun. In a row of a
+    table the number may stand in any cell, and heads of columns are no names.
     """
     own = stem_set(sentence)
-    named = frozenset(
-        stem for names in expected.concepts if any(name <= own for name in names) for name in names for stem in name
-    )
+    found = [frozenset().union(*names) for names in expected.concepts if any(name <= own for name in names)]
+    named = frozenset[str]().union(*found)
     words = words_of(sentence)
-    units = _with_units(words)
-    if expected.head and expected.head not in named and expected.head not in units:
+    heads = frozenset({expected.head}).union(*(stems for stems in found if expected.head in stems))
+    places = [place for place, unit in enumerate(_with_units(words)) if unit in heads]
+    if expected.head and not places:
         return 0.0
     present = own | named | stem_set(heading) | {expected.head}
-    share = sum(w for stem, w in expected.weights.items() if stem in present) / sum(expected.weights.values())
-    return share if share >= LEAST_SHARE[expected.type] and _holds(expected, sentence, words, units) else 0.0
+    total = sum(expected.weights.values())
+    share = sum(w for stem, w in expected.weights.items() if stem in present) / total if total else 1.0
+    is_held = share >= LEAST_SHARE[expected.type] and _holds(expected, sentence, words, places, is_row=is_row)
+    return share if is_held else 0.0
 
 
 def _expected(
@@ -110,9 +120,10 @@ def _expected(
     noun = _noun(words, span[1], found) if kind in _HAS_NOUN else ""
     if kind in _HAS_NOUN and not noun:
         return None
-    signs = {word for start, end in (*found.get("paid", ()), *found.get("price", ())) for word in words[start:end]}
+    charged = (*found.get("paid", ()), *found.get("price", ())) if kind is AnswerType.MONEY else ()
+    signs = {word for start, end in charged for word in words[start:end]}
     clause = [w for w in words[span[1] if noun else span[0] :] if content_stems(w)]
-    weighed = [word for word in clause if kind is not AnswerType.MONEY or word not in signs]
+    weighed = [word for word in clause if word not in signs]
     weights = {stem: idf.get(stem, 0.0) for stem in content_stems(" ".join(weighed))}
     if not sum(weights.values()):
         return None
@@ -126,15 +137,13 @@ def _expected(
         weights=weights,
         asked=stem_set(query.text),
         concepts=tuple(name_stems(concept) for concept in (*query.concepts, *query.unstudied)),
+        signs=frozenset(map(stem, signs)),
     )
 
 
-def _event(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | None:
-    """Return the expectation of a sentence about the one year that a question names; None for an unknown year."""
-    (year,) = query.years
+def _event(query: Query, year: str, idf: Mapping[str, float]) -> ExpectedAnswer:
+    """Return the expectation of a sentence about a year; about any where it is empty."""
     weights = {term: idf.get(term, 0.0) for term in query.terms}
-    if not weights.get(year):
-        return None
     concepts = tuple(name_stems(concept) for concept in (*query.concepts, *query.unstudied))
     return ExpectedAnswer(AnswerType.EVENT, year, year, weights, stem_set(query.text), concepts)
 
@@ -166,16 +175,20 @@ def _with_units(words: Sequence[str]) -> list[str]:
     ]
 
 
-def _holds(expected: ExpectedAnswer, sentence: str, words: Sequence[str], units: Sequence[str]) -> bool:
-    """Tell whether a sentence holds an answer of the type, beside the noun where one is counted."""
+def _holds(
+    expected: ExpectedAnswer, sentence: str, words: Sequence[str], places: Sequence[int], *, is_row: bool
+) -> bool:
+    """Tell whether a sentence holds an answer of the type; a count stands beside the noun, which has these places."""
+    sentence = _HEADS.sub("; ", sentence) if is_row else sentence
     kind = expected.type
-    if kind in {AnswerType.NAME, AnswerType.EVENT} or (kind is AnswerType.MONEY and _MONEY_SIGN.search(sentence)):
+    if kind is AnswerType.EVENT:
+        return bool(expected.subject or find_years(sentence))
+    if kind is AnswerType.NAME or (kind is AnswerType.MONEY and _MONEY_SIGN.search(sentence)):
         return True
     if kind in _NAMED and any(stem(name) not in expected.asked for name in _CAPITAL.findall(sentence)):
         return True
     found = _SIGNS.find(words)
     signs = [start for start, _ in found.get(_SIGN_OF.get(kind, kind), ())]
-    places = [place for place, unit in enumerate(units) if expected.head and unit == expected.head]
-    if kind is AnswerType.COUNT and places and "total" not in found:
+    if kind is AnswerType.COUNT and expected.head and "total" not in found and not is_row:
         return any(0 < place - sign <= NEAR for place in places for sign in signs)
     return bool(signs)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from corpus_app.records import Passage
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.query import Request
+from qa_app.pipeline.question.numbers import find_years
 from qa_app.pipeline.quotations import Quotation, cut, has_statistics
 from qa_app.pipeline.records import Draft, DraftSentence, Mode
 from qa_app.pipeline.selection import SelectionContext, relevance, select
+from qa_app.pipeline.text import stem_set
+
+INTRODUCING = frozenset({Request.OVERVIEW, Request.SOURCES})
+"""Requests for the words with which sources open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +80,19 @@ def compose(
     """
     budget = budget_of(policy, mode)
     place = {study_id: n for n, study_id in enumerate(ranked)}
-    options = [
-        q for p in passages if p.study.study_id in place for q in cut(p, context.sentences_with_answer(p.passage_id))
-    ]
+    options = [q for p in passages if p.study.study_id in place for q in cut(p, _readable_alone(p, context))]
     ordinary = [q for q in options if not q.is_plain]
     plain = _readable([q for q in options if q.is_plain], mode)
+    if context.query.request is Request.TIMELINE and (events := [q for q in ordinary if context.binding(q)]):
+        return _chronicle(events, place, context, policy)
+    if context.query.request in INTRODUCING and ordinary:
+        return _survey(ordinary, place, context, policy, budget)
     leader = next((study for study in ranked if any(q.study_id == study for q in (*plain, *ordinary))), None)
     if leader is None:
         return None
     own = [q for q in ordinary if q.study_id == leader]
-    prose = [q for q in own if not q.is_row] or own
-    leading = [q for q in plain if q.study_id == leader] or _readable(prose, mode) or prose
+    opening = _openings(own, context, policy)
+    leading = [q for q in plain if q.study_id == leader] or _readable(opening, mode) or opening
     headline = max(leading, key=lambda q: (relevance(q, context, policy), -q.passage.passage_id))
     summary = select(
         plain,
@@ -105,6 +114,70 @@ def compose(
     answer = _with_every_study(answer, summary, ordinary, context, policy)
     answer = answer or _next_best(summary, ordinary, context, policy)
     return Composition(headline, summary, _in_order(answer, place)) if answer else None
+
+
+def _readable_alone(passage: Passage, context: SelectionContext) -> frozenset[int]:
+    """Return the indices of sentences in which "the" needs no antecedent."""
+    is_introduced = context.query.request in INTRODUCING  # by the title
+    return context.sentences_with_answer(passage.passage_id) | frozenset([0] if is_introduced else [])
+
+
+def _chronicle(
+    events: Sequence[Quotation], place: Mapping[str, int], context: SelectionContext, policy: Policy
+) -> Composition | None:
+    """Tell events study by study, in the order of their years, the earliest of the first study at the head."""
+    ordered = sorted(events, key=lambda q: (place[q.study_id], _year(q), q.passage.position, q.first))
+    first, *others = ordered
+    told, left = set(first.sentences), policy.answer_words_intermediate
+    chosen: list[Quotation] = []
+    for quotation in sorted(others, key=lambda q: -relevance(q, context, policy)):
+        if quotation.words <= left and told.isdisjoint(quotation.sentences):
+            chosen.append(quotation)
+            told.update(quotation.sentences)
+            left -= quotation.words
+    return Composition(first, (first,), tuple(q for q in ordered if q in chosen)) if chosen else None
+
+
+def _survey(
+    ordinary: Sequence[Quotation], place: Mapping[str, int], context: SelectionContext, policy: Policy, budget: Budget
+) -> Composition | None:
+    """Let the first study speak with the words that it opens with, and each other one that is asked for.
+
+    What fits the question is added within the budget.
+    """
+    ordered = sorted(ordinary, key=lambda q: (place[q.study_id], q.is_row, q.passage.position, q.first))
+    first, *others = [next(own) for _, own in groupby(ordered, key=lambda q: q.study_id)]
+    answer = select(
+        ordinary,
+        context,
+        policy,
+        words=budget.answer_words,
+        most_of=lambda study: budget.quotations_leader if study == first.study_id else budget.quotations_other,
+        opening=others if context.query.request is Request.SOURCES else (),
+        excluded=(first,),
+    )
+    answer = answer or _next_best((first,), ordinary, context, policy)
+    return Composition(first, (first,), _in_order(answer, place)) if answer else None
+
+
+def _year(quotation: Quotation) -> int:
+    return min((int(year) for sentence in quotation.sentences for year in find_years(sentence)), default=0)
+
+
+def _openings(own: Sequence[Quotation], context: SelectionContext, policy: Policy) -> Sequence[Quotation]:
+    """Return the quotations of the leading study that may open an answer.
+
+    Rows of tables do where they hold more of the answer expected than any sentence; where none is expected, where
+    they name a part of the question that no sentence names.
+    """
+    prose, rows = [q for q in own if not q.is_row], [q for q in own if q.is_row]
+    bound = max((context.binding(q) for q in prose), default=0.0)
+    named = frozenset(stem for q in prose for stem in stem_set(" ".join(q.sentences)))
+    if context.bindings:
+        fitting = [q for q in rows if context.binding(q) > bound]
+    else:
+        fitting = [q for q in rows if context.share(q.terms - named) >= policy.missing_idf_share]
+    return fitting or prose or own
 
 
 def _next_best(

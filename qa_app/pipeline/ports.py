@@ -19,8 +19,10 @@ from qa_app.pipeline.learned import Scaling
 from qa_app.pipeline.lexicon import PhraseIndex
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
+from qa_app.pipeline.question.about_corpus import CorpusWords
 from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
+from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence
 from qa_app.pipeline.strength import StudySize
@@ -41,6 +43,9 @@ class CorpusFacts:
     concept_index: ConceptIndex
     facets: FacetIndex
     safety: SafetyLexicon
+    corpus_words: CorpusWords
+    """The words for what it holds."""
+    site: SiteIndex
     polarity: PhraseIndex
     """What a yes to a question would say, in words of the language and of the corpus."""
     findings: tuple[Finding, ...]

@@ -23,6 +23,17 @@ class Intent(StrEnum):
     CLAIM = "claim"
 
 
+class Request(StrEnum):
+    """A request to the owner of a site, where its sources tell of them."""
+
+    OVERVIEW = "overview"
+    """What the owner is and does."""
+    TIMELINE = "timeline"
+    """What happened when."""
+    SOURCES = "sources"
+    """What each of several sources says: those of a category, or those on two things that are compared."""
+
+
 @dataclass(frozen=True, slots=True)
 class AskedFacets:
     """The facets that the corpus declares, and the values of them that a question names."""
@@ -99,6 +110,9 @@ class Query:
     """Words as typed, and the word of the corpus in their place."""
     is_comparison: bool = False
     """Whether it sets two things against each other."""
+    request: Request | None = None
+    is_addressed: bool = False
+    """Whether it speaks to the owner of the site, whose name stands in `text`."""
     linked: tuple[Concept, ...] = ()
     """Neighbouring concepts that a second pass searched for."""
 

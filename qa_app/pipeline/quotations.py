@@ -63,12 +63,14 @@ class Quotation:
 def cut(passage: Passage, named: Container[int] = ()) -> Iterator[Quotation]:
     """Yield the quotation around each sentence of a passage, each run once.
 
-    Runs over `LONGEST` sentences are left out, and those with a sentence that instructs a machine.
+    Each row of a table is one. Runs over `LONGEST` sentences are left out, and those with a sentence that instructs a
+    machine.
     `named` holds the indices of sentences that name what is asked about: "the" at their start needs no antecedent. Nor
     does it in the first sentence of a source's own passage, which is read below its title and heading.
     """
     texts = [passage.text[s.start : s.end] for s in passage.sentences]
-    ties = [_CONNECTIVES.find(words_of(text)[:OPENING]) for text in texts]
+    is_table = passage.kind is PassageKind.TABLE
+    ties = [{} if is_table else _CONNECTIVES.find(words_of(text)[:OPENING]) for text in texts]
     back = [_opens(tie, "refers_back") or _opens(tie, "qualifies") for tie in ties]
     is_headed = passage.kind is PassageKind.EXCERPT
     refers = [

@@ -15,7 +15,7 @@ from qa_app.pipeline.concepts import neighbours
 from qa_app.pipeline.learned import Logistic, Scaling
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, LegFailed, Vector
-from qa_app.pipeline.query import Query
+from qa_app.pipeline.query import Query, Request
 from qa_app.pipeline.records import Scope
 from qa_app.pipeline.relevance import Features, Vocabulary
 
@@ -24,6 +24,8 @@ MOST_NEIGHBOURS = 12
 """Most neighbours of a concept whose links are followed; one with more is too general."""
 SCALED_THRESHOLD = 1 / 3
 """A wrong refusal weighs two wrong answers here, since the expected type of answer is looked for afterwards."""
+ASKED_FOR = 0.5
+"""Least chance of each source that a question asks for by what it is; a judgement."""
 BARE = "_bare"
 """The end of the names of models for studies without curated texts."""
 MOST_LINKED = 4
@@ -185,6 +187,8 @@ def rank_studies(
     features = relevance.read_features(query, scores, facts.studies, vocabulary)
     names = [_model_name(score) for score in scores]
     ranked = relevance.rank(features, [models.relevance[name] for name in names])
+    if query.request is Request.SOURCES and ranked:
+        ranked = tuple((study_id, max(ranked[0][1], ASKED_FOR)) for study_id, _ in ranked)
     signals = answerability.signals(ranked, features, query)
     name = names[features.study_ids.index(ranked[0][0])] if ranked else "words"
     model = models.answerability[name]

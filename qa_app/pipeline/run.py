@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from corpus_app.records import Concept
-from qa_app.pipeline import endings, evidence, writing
+from qa_app.pipeline import endings, evidence, timeline, writing
 from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, LegFailed, Limit, Progress, Reranker, Unwatched, Writer
-from qa_app.pipeline.query import Query
+from qa_app.pipeline.query import Query, Request
 from qa_app.pipeline.question import about_corpus, safety
 from qa_app.pipeline.question.follow_up import asks_of_years, names_nothing
 from qa_app.pipeline.question.parse import parse
@@ -73,16 +74,21 @@ class Engine:
             query = ending.query = replace(query, linked=retrieved.linked)
             if names_nothing(query) and question.understood_as is None:
                 return ending.names_nothing(retrieved, corpus)
-            is_read = retrieved.is_scaled or asks_of_years(query)  # the sentences themselves decide
-            if not retrieved.ranked or not (is_read or _may_answer(query, retrieved, facts)):
+            if query.request is Request.TIMELINE:
+                query, retrieved = timeline.rank_by_events(query, retrieved, corpus)
+                ending.query = query
+            is_dated = asks_of_years(query) or query.request is Request.TIMELINE  # the sentences themselves decide
+            if not retrieved.ranked or not (retrieved.is_scaled or is_dated or _may_answer(query, retrieved, facts)):
                 return self._refuse(query, retrieved, ending, corpus)
             with clock("rerank" if reranker else "rank"):
                 gathered = evidence.gather(question, query, facts, retrieved, corpus, self.policy, reranker)
             if gathered is None:
                 return ending.insufficient(retrieved, corpus)
             retrieved = self.models.grounded(retrieved, gathered.grounds)
-            is_estimated = gathered.grounds and not asks_of_years(query)
-            is_enough = _may_answer(query, retrieved, facts) if is_estimated else gathered.absent is None
+            is_estimated = gathered.grounds and not is_dated
+            is_enough = gathered.absent is None
+            if is_estimated:
+                is_enough = retrieved.is_answerable or (is_enough and _may_answer(query, retrieved, facts))
             if not is_enough and gathered.absent is not None:
                 return ending.insufficient(retrieved, corpus, gathered.absent)
             if not is_enough:
@@ -134,20 +140,22 @@ class Engine:
 
 def _may_answer(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
     """Tell whether the corpus is likely to answer; studies that the question names are asked whatever the chance."""
-    is_named = bool(query.sources.studies and retrieved.ranked) or _names_title(query, retrieved, facts)
+    is_named = bool(query.sources.studies and retrieved.ranked) or _names_topic(query, retrieved, facts)
     return retrieved.is_answerable or is_named
 
 
-def _names_title(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
-    """Return whether the title of the leading study has every word of the subject: "tell me about the old mill".
+def _names_topic(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
+    """Return whether the subject is no more than the title or a concept of the leading study: "about the old mill".
 
     Where curators wrote which questions a study answers, these say more than its title.
     """
     if not query.terms or not retrieved.ranked:
         return False
     study_id, _ = retrieved.ranked[0]
+    study = facts.studies[study_id]
+    own = [name for c in query.concepts if c.concept_id in study.concepts for name in name_stems(c)]
     is_curated = retrieved.by_id[study_id].is_curated
-    return not is_curated and stem_set(facts.studies[study_id].title).issuperset(query.terms)
+    return not is_curated and stem_set(study.title).union(*own).issuperset(query.terms)
 
 
 def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
@@ -160,6 +168,7 @@ def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
         collections=facts.collections,
         references=facts.sources,
         facets=facts.facets,
+        site=facts.site,
     )
 
 
@@ -174,5 +183,6 @@ def _read_about_corpus(
         facets=facts.facets,
         changed_at=facts.changed_at,
         today=today,
+        corpus_words=facts.corpus_words,
         sources=facts.sources,
     )

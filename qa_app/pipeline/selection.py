@@ -56,6 +56,15 @@ class SelectionContext:
         """Return the indices of the passage's sentences that hold an answer of the expected type."""
         return frozenset(n for pk, n in self.bindings if pk == passage_id)
 
+    def binding(self, option: Quotation) -> float:
+        """Return how well the quotation's sentence holds the expected answer, 0 to 1."""
+        return self.bindings.get((option.passage.passage_id, option.core), 0.0)
+
+    def share(self, terms: frozenset[str]) -> float:
+        """Return the share of the question, by rarity, that these stems name, 0 to 1."""
+        total = sum(self.idf.values())
+        return sum(value for term, value in self.idf.items() if term in terms) / total if total else 0.0
+
 
 @dataclass
 class _Chosen:
@@ -85,12 +94,12 @@ def relevance(option: Quotation, context: SelectionContext, policy: Policy) -> f
         role = min(role, ROW_ROLE)
     score = option.cosine(context.vector)
     score += policy.passage_weight * context.passage_cosines.get(option.passage.passage_id, 0.0)
-    score += policy.term_weight * _share(option.terms, context.idf)
+    score += policy.term_weight * context.share(option.terms)
     score += policy.role_weight * role * (1.0 if sentence.self_containedness is None else sentence.self_containedness)
     score += policy.study_weight * context.chances.get(option.study_id, 0.0)
     if option.passage.finding_id is not None and option.passage.finding_id == context.finding_id:
         score += policy.finding_weight
-    score += policy.answer_weight * context.bindings.get((option.passage.passage_id, option.core), 0.0)
+    score += policy.answer_weight * context.binding(option)
     return score + policy.slot_weight * context.matches.get(option.passage.finding_id or 0, 0.0)
 
 
@@ -137,7 +146,7 @@ def select(
 
 
 def _novelty(option: Quotation, chosen: _Chosen, context: SelectionContext, policy: Policy) -> float:
-    gain = policy.coverage_weight * _share(option.terms - chosen.terms, context.idf)
+    gain = policy.coverage_weight * context.share(option.terms - chosen.terms)
     if option.study_id not in chosen.per_study:
         gain += policy.new_study_weight * context.chances.get(option.study_id, 0.0)
     lean = _lean(option, context)
@@ -150,8 +159,3 @@ def _novelty(option: Quotation, chosen: _Chosen, context: SelectionContext, poli
 def _lean(option: Quotation, context: SelectionContext) -> Lean | None:
     finding_id = option.passage.finding_id
     return None if finding_id is None else context.leans.get(finding_id)
-
-
-def _share(terms: frozenset[str], idf: Mapping[str, float]) -> float:
-    total = sum(idf.values())
-    return sum(value for term, value in idf.items() if term in terms) / total if total else 0.0

@@ -6,6 +6,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from corpus_app import curation, indexing, records, search
+from corpus_app.curation.lexica import set_lexica
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusVersion, PassageTerm, Study
 from corpus_app.search import hybrid
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
@@ -263,3 +264,20 @@ def test_the_vocabulary_follows_edits() -> None:
     make_study(texts=("Sleep helps.",))
 
     assert search.vocabulary() == {"sarcopenia": 1, "slows": 1, "walking": 2, "rowing": 1, "helps": 2, "sleep": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "author", "owner"),
+    [
+        ("Ash Mill", "Ada Lund", "Ash Mill"),
+        ("Ash Mill Stories", "Ada Lund", "Ash Mill Stories"),  # passages have its first words
+        ("Mill", "Ada Lund", "Ada Lund"),  # a word of the dictionary is no name
+        ("Oak Mill", "Nobody", ""),
+    ],
+)
+def test_the_owner_is_whom_the_sources_tell_of(name: str, author: str, owner: str) -> None:
+    set_lexica({"site": f'name = "{name}"'}, by=None, by_name="test")
+    for text in ("Ash Mill was built in 1909.", "Ada Lund runs the mill.", "Mill stones wear."):
+        make_study(texts=(text,), authors=[author])
+
+    assert search.owner_name() == owner

@@ -50,7 +50,7 @@ The city pays 60 %.
 TEXT = [
     ("", "The oldest is the Anna, made of 10³ planks; CO₂ < 5 %."),
     ("Visits", "Anna opens at nine. Dogs stay outside.\n\nAdults: 6 EUR\n\nChildren: free"),
-    ("Visits > Measures > Table", "Table: Measures; Part: Hull; Length (m): 18.4"),
+    ("Visits > Measures", "Measures; Part: Hull; Length (m): 18.4"),
     ("Funding", "The city pays 60 %."),
 ]
 

@@ -14,8 +14,10 @@ from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import DEFAULT, Policy
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
+from qa_app.pipeline.question.about_corpus import CorpusWords
 from qa_app.pipeline.question.facets import NO_FACETS
 from qa_app.pipeline.question.safety import SafetyLexicon
+from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.run import Engine
 from qa_app.pipeline.text import EMPTY_WORDS, stem, words
@@ -40,15 +42,19 @@ def eager_engine(policy: Policy = DEFAULT) -> Engine:
 class FakeCorpus:
     """Published passages with what the engine asks of a corpus; nobody is sought by name, and nothing is declined."""
 
-    def __init__(self, passages: Sequence[records.Passage], concepts: Sequence[records.Concept] = ()) -> None:
+    def __init__(
+        self, passages: Sequence[records.Passage], concepts: Sequence[records.Concept] = (), *, owner: str = "",
+        collections: Sequence[records.Collection] = (),
+    ) -> None:  # fmt: skip
+        studies = {p.study.study_id: p.study for p in passages}
         self._passages = {p.passage_id: p for p in passages}
         self._counts = {p.passage_id: Counter(lexemes(f"{p.heading} {p.text}")) for p in passages}
         self._frequency = Counter(term for counts in self._counts.values() for term in counts)
         self._average = sum(c.total() for c in self._counts.values()) / max(1, len(self._counts))
         self._facts = CorpusFacts(
-            version=1, studies={p.study.study_id: p.study for p in passages}, sources=SourceIndex.build(()),
+            version=1, studies=studies, sources=SourceIndex.build(()),
             collections=(), concepts=tuple(concepts), concept_index=ConceptIndex.build(concepts),
-            facets=NO_FACETS, safety=SafetyLexicon.build(), polarity=LANGUAGE_POLARITY,
+            facets=NO_FACETS, safety=SafetyLexicon.build(), corpus_words=CorpusWords.build(), site=SiteIndex.build(owner, tuple(studies.values()), collections, concepts, {}), polarity=LANGUAGE_POLARITY,
             findings=(), finding_concepts={}, sizes={},
             vocabulary=Counter(word for p in passages for word in set(words(p.text))), changed_at=None,
         )  # fmt: skip

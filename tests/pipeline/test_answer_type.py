@@ -70,6 +70,25 @@ def test_a_sentence_holds_an_answer_of_the_type_for_what_is_asked(question: str,
     assert bool(binding(expected, sentence, "")) is is_held
 
 
+@pytest.mark.parametrize(
+    ("question", "is_held"),
+    [
+        ("How many seats does the red room have?", True),
+        ("How many lamps does the red room have?", False),
+        ("What does the red room cost?", True),
+        ("How much is the red room?", True),
+        ("How much is the blue balcony room?", False),
+        ("Who designed the red room?", False),  # heads of columns are no names
+    ],
+)
+def test_a_row_of_a_table_holds_an_answer_in_any_of_its_cells(question: str, is_held: bool) -> None:
+    expected = read(question)
+
+    assert expected is not None
+    row = "Rooms designed here; Room: red; Seats: 40; Rent (EUR): 90"
+    assert bool(binding(expected, row, "", is_row=True)) is is_held
+
+
 @pytest.mark.parametrize(("question", "years"), [
     ("What happened in 1931?", ("1931",)), ("Was ist im Jahr 1931 geschehen?", ("1931",)), ("Is 1500 ok?", ()),
     ("Does a dose of 1500 mg help?", ()), ("in 1931 or since 1940", ("1931", "1940")), ("by 1931/32", ()),
@@ -94,6 +113,7 @@ def test_a_concept_may_go_by_any_of_its_names() -> None:
 
     assert expected is not None
     assert binding(expected, "The mill owns nine trucks.", "")
+    assert not binding(expected, "The mill owns trucks that carry 9 tonnes.", "")
 
 
 @pytest.mark.parametrize(

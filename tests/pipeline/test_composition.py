@@ -44,14 +44,25 @@ def test_a_plain_sentence_or_a_conclusion_opens_the_summary() -> None:
     assert {quotation.study_id for quotation in without.quotations} == {"A"}  # D is not cited
 
 
-def test_a_row_of_a_table_backs_an_answer_and_opens_none() -> None:
+def test_a_row_of_a_table_opens_an_answer_where_it_alone_names_a_part_of_the_question() -> None:
     row = make_passage("Table 2: Muscle after ten weekly sets. Ten sets: 8 %; five sets: 5 %", kind=PassageKind.TABLE)
+    sentence = make_passage("Muscle grows with weekly sets.")
 
     found = compose_from(row, make_passage(OTHER), make_passage(RESULT, section=Section.METHODS))
     alone = compose_from(row, replace(row, passage_id=9, text=f"{row.text}."))
+    ten, five = (
+        compose([row, sentence], ["A"], make_scope(make_query(question)), POLICY, Mode.BEGINNER)
+        for question in ("How does muscle change with ten weekly sets?", "Do weekly sets grow muscle?")
+    )
+    held = compose([row, sentence], ["A"], make_scope(bindings={(row.passage_id, 0): 0.6}), POLICY, Mode.BEGINNER)
 
     assert found.headline.passage.kind is PassageKind.SUMMARY
     assert alone.headline.passage.kind is PassageKind.TABLE
+    assert ten
+    assert five
+    assert held
+    kinds = [part.headline.passage.kind for part in (ten, five, held)]
+    assert kinds == [PassageKind.TABLE, PassageKind.SUMMARY, PassageKind.TABLE]
 
 
 @pytest.mark.parametrize("mode", list(Mode))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from corpus_app.records import Concept
 from qa_app.pipeline.lexicon import read_tables
 from qa_app.pipeline.question import about_corpus
-from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
+from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread, CorpusWords
 from qa_app.pipeline.question.about_sentences import FACTS
 from qa_app.pipeline.question.safety import SafetyLexicon, check
 from qa_app.pipeline.question.safety_model import BUCKETS, SafetyClassifier
@@ -152,7 +152,7 @@ CONCEPTS = [
 ]
 ASKED = {
     "concepts": CONCEPTS, "collections": COLLECTIONS, "facets": FACETS, "today": date(2025, 11, 25),
-    "changed_at": datetime(2025, 11, 3, tzinfo=UTC),
+    "changed_at": datetime(2025, 11, 3, tzinfo=UTC), "corpus_words": CorpusWords.build(),
 }  # fmt: skip
 ABOUT = tomllib.loads((ROOT / "qa_app" / "lexicon" / "about_corpus.toml").read_text("utf-8"))
 
@@ -230,6 +230,28 @@ def test_each_example_of_the_lexicon_is_read_as_it_says(row: Mapping[str, str]) 
     result = read(row["text"])
 
     assert (result.overview.wish if isinstance(result, CorpusAnswer) else "none") == row["wish"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many chapters do you have?", CorpusAnswer),
+        ("How many documents are here?", CorpusAnswer),
+        ("How many of your chapters have a picture of a pond?", CorpusQuestionUnread),
+        ("How big is this database?", CorpusAnswer),
+        ("How many trials do you have?", None),
+        ("Who are you?", None),  # its sources tell
+        ("Do you have any guidelines?", None),
+        ("How big is the library?", None),  # it has a chapter about one
+    ],
+)
+def test_a_site_with_its_own_nouns_counts_these(question: str, expected: type | None) -> None:
+    own = CorpusWords.build(("chapter", "chapters"), ["The library of the monks"], "Ash Mill")
+
+    result = about_corpus.read(question, studies=STUDIES, sources=SOURCES, **ASKED | {"corpus_words": own})
+
+    assert isinstance(result, expected or type(None)), result
+    assert not isinstance(result, CorpusQuestionUnread) or "How many chapters do you have?" in result.examples
 
 
 def test_an_author_who_is_not_here_is_said_not_to_be() -> None:

@@ -8,13 +8,13 @@ examples.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from corpus_app.facets import Facet
 from corpus_app.records import Collection, Concept, Notice, Reference, Study
-from qa_app.pipeline.lexicon import PhraseIndex, placed_words, words_of
+from qa_app.pipeline.lexicon import PhraseIndex, language_table, placed_words, words_of
 from qa_app.pipeline.query import NamedSources
 from qa_app.pipeline.question import about_sentences as write
 from qa_app.pipeline.question.about_filters import Filters, Found, read_filters
@@ -58,13 +58,43 @@ PAYLOAD_WISH = {
 }
 """Value of `Overview.wish` by wish; "corpus" for every other wish."""
 EXAMPLES = (
-    "How many studies do you have?",
-    "Which meta-analyses do you have from the last 5 years?",
-    "What is the newest study here?",
+    "How many {many} do you have?",
+    "Which {many} do you have from the last 5 years?",
+    "What is the newest {one} here?",
     "What topics do you cover?",
 )
+STUDIES = ("study", "studies")
 
-_LEXICON = PhraseIndex.of_language("about_corpus")
+
+@dataclass(frozen=True, slots=True)
+class CorpusWords:
+    """The words for what a corpus holds."""
+
+    nouns: tuple[str, str]
+    """For one of its sources and for several."""
+    phrases: PhraseIndex
+
+    @classmethod
+    def build(cls, nouns: tuple[str, str] | None = None, subjects: Iterable[str] = (), owner: str = "") -> CorpusWords:
+        """Compile the word lists for a site's nouns; None where it holds studies.
+
+        `subjects` are texts that name what the sources are about: a word for a corpus in them is none on this site.
+        Questions about the owner are left to the sources where these name one.
+        """
+        table = language_table("about_corpus")
+        taken = {word for text in subjects for word in words_of(text)}
+        holders = [word for word in table["lists"]["holder"]["phrases"] if word not in taken]
+        lists = {**table["lists"], "holder": {"phrases": holders}, **({"addressed": {"phrases": []}} if owner else {})}
+        own = {"lists": {"item": {"phrases": [" ".join(words_of(noun)[1:-1]) for noun in nouns or ()]}}}
+        return cls(
+            nouns or STUDIES, PhraseIndex.compile([{"lists": lists}, own if nouns else language_table("studies")])
+        )
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Return questions about the corpus that the grammar can parse."""
+        one, many = self.nouns
+        return tuple(example.format(one=one, many=many) for example in EXAMPLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +114,8 @@ class CorpusAnswer:
 class CorpusQuestionUnread:
     """A question about the corpus that the grammar cannot parse."""
 
-    examples: tuple[str, ...] = EXAMPLES
-    words: tuple[str, ...] = ()
+    examples: tuple[str, ...]
+    words: tuple[str, ...]
     """The words that were not recognised."""
 
 
@@ -121,13 +151,14 @@ def read(
     facets: FacetIndex,
     changed_at: datetime | None,
     today: date,
+    corpus_words: CorpusWords,
     sources: SourceIndex | None = None,
 ) -> CorpusAnswer | CorpusQuestionUnread | None:
     """Answer a question about the corpus, or report that it cannot be parsed; None for any other question.
 
     `sources` indexes the same studies; it is built where it is not given.
     """
-    if not _can_be_about_corpus(_LEXICON.find(words_of(question))):
+    if not _can_be_about_corpus(corpus_words.phrases.find(words_of(question))):
         return None
     published = [study for study in studies if study.notice is not Notice.RETRACTED]
     sources = sources or SourceIndex.build([_reference(study) for study in studies])
@@ -135,7 +166,7 @@ def read(
     rest = spell_signs(named.rest)
     placed = placed_words(rest)
     words = [word.text for word in placed]
-    found = _LEXICON.find(words)
+    found = corpus_words.phrases.find(words)
     filters, read_places = read_filters(
         placed, found, facets.find(rest), studies=published, concepts=concepts, collections=collections, today=today
     )
@@ -147,7 +178,7 @@ def read(
     if _is_readable(ask, named):
         return _answer(ask, studies, published, concepts, collections, facets.facets)
     if _is_about_holdings(ask):
-        return CorpusQuestionUnread(words=ask.unread)
+        return CorpusQuestionUnread(corpus_words.examples, ask.unread)
     return None
 
 
@@ -208,6 +239,8 @@ def _is_readable(ask: _Ask, named: NamedSources) -> bool:
         return True
     if ask.unread or (ask.wish is None and not ask.has("possession", "yours", "here", "exists")):
         return False
+    if ask.wish == "count" and ask.filters.topics and not ask.has("on", "evidence") and not ask.names_studies:
+        return False  # "how many boats do you have": nothing that is kept here is counted
     if ask.names_holdings or ask.has("here"):
         return ask.names_studies or ask.has("evidence") or ask.wish not in {None, "list"}
     has_object = ask.names_studies or (ask.wish == "timeline" and ask.has("evidence"))
@@ -218,11 +251,7 @@ def _is_readable(ask: _Ask, named: NamedSources) -> bool:
 
 def _is_about_holdings(ask: _Ask) -> bool:
     """Tell whether the question asks for contents of the corpus, though in words that were not recognised."""
-    if ask.names_holdings:
-        return ask.names_studies or (
-            ask.has("place", "yours") and ask.wish not in {None, "list", "list_all", "overview"}
-        )
-    return ask.has("here") and ask.names_studies and ask.wish is not None
+    return ask.names_studies and (ask.names_holdings or (ask.has("here") and ask.wish is not None))
 
 
 def _reference(study: Study) -> Reference:

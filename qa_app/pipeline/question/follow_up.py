@@ -155,7 +155,9 @@ def is_fragment(query: Query) -> bool:
 def names_nothing(query: Query) -> bool:
     """Tell whether a question names nothing to look up, as "what dose?" does; it may be asked of anything."""
     is_named = query.intervention or query.condition or query.people or query.sources.is_named or query.years
-    return not is_named and all(term.isdigit() or term in GENERIC_STEMS for term in query.terms)
+    return not (is_named or query.request or query.is_addressed) and all(
+        term.isdigit() or term in GENERIC_STEMS for term in query.terms
+    )
 
 
 def asks_of_years(query: Query) -> bool:

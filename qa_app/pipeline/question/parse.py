@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from corpus_app.records import Collection, Reference
 from qa_app.pipeline.concepts import ConceptIndex, Mention
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Word, placed_words
 from qa_app.pipeline.query import Query
-from qa_app.pipeline.question import wording
+from qa_app.pipeline.question import site_questions, wording
 from qa_app.pipeline.question.facets import FacetIndex, spell_signs
 from qa_app.pipeline.question.numbers import find_numbers, find_years
+from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.question.spelling import find_corrections
 from qa_app.pipeline.text import EMPTY_WORDS, clean, content_stems, content_words, corrected, stem
 
 NEAR = 3  # words between a mark of comparison and what it sets against each other
 _PHRASES = PhraseIndex.of_language("slots")
+NO_OWNER = SiteIndex()
 
 
 def parse(
@@ -29,6 +32,7 @@ def parse(
     collections: Sequence[Collection] = (),
     references: Sequence[Reference] | SourceIndex = (),
     facets: FacetIndex,
+    site: SiteIndex = NO_OWNER,
 ) -> Query:
     """Read everything that later stages know of a question from its text."""
     text = clean(text)
@@ -48,8 +52,10 @@ def parse(
     named = tuple({mention.concept.concept_id: mention.concept for mention in mentions}.values())
     comparators, is_comparison = _find_comparators(placed, mentions)
     slots = _fill_slots(mentions, comparators)
-    ask = wording.find_ask(text)
-    subject = wording.without_requests(content_words(text), vocabulary)
+    put = site_questions.read(text, site if language == wording.ENGLISH else NO_OWNER)
+    text, ask = put.text, put.ask or wording.find_ask(put.text)
+    subject = wording.without_requests(content_words(put.ask or text), vocabulary)
+    terms = content_stems(" ".join(wording.without_requests(content_words(rest), vocabulary)))
     return Query(
         text=text,
         ask=ask,
@@ -57,17 +63,19 @@ def parse(
         language=language,
         intent=wording.read_intent(ask),
         keywords=" ".join(subject),
-        terms=content_stems(" ".join(wording.without_requests(content_words(rest), vocabulary))),
+        terms=tuple(term for term in terms if term not in put.idle),
         concepts=tuple(concept for concept in named if concept.is_studied),
         unstudied=tuple(concept for concept in named if not concept.is_studied),
         facets=facets.asked(traits),
         numbers=find_numbers(spelt, excluded=[*figures, *((m.start, m.end) for m in mentions)]),
         years=find_years(spelt),
-        sources=sources,
+        sources=replace(sources, studies=put.studies) if put.studies else sources,
         sections=wording.find_sections(words),
         collection=wording.find_collection(words, [c for c in named if c.is_studied], collections),
         corrections=corrections,
         is_comparison=is_comparison,
+        request=put.request,
+        is_addressed=put.is_addressed,
         intervention=slots["intervention"],
         comparator=slots["comparator"],
         outcome=slots["outcome"],
