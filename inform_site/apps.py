@@ -9,11 +9,12 @@ class InformAdminConfig(apps.AdminConfig):
 
     def ready(self) -> None:
         from inform_site import accepting
-        from inform_site.api.access import seconds_to_wait
+        from inform_site.api.access import may_mail, seconds_to_wait
+        from inform_site.clients import keys
         from inform_site.clients.addresses import client_of
         from qa_app import hooks
 
         super().ready()
-        hooks.count_request = seconds_to_wait
-        hooks.identify_client = client_of
+        hooks.count_request, hooks.count_mail = seconds_to_wait, may_mail
+        hooks.identify_client, hooks.is_client_active = client_of, keys.is_active
         hooks.add_question, hooks.add_alias = accepting.add_question, accepting.add_alias

@@ -6,6 +6,7 @@ A value that cannot be parsed stops the start with its name. `.env.example` list
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import os
 import secrets
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from inform_site.clients.addresses import Proxies, read_proxies
+from inform_site.clients.addresses import Network, Proxies, read_proxies
 from inform_site.clients.limits import Limits, read_limits
 from inform_site.corpora import STARTER, data_dir_of, find_corpus
 from inform_site.postgres import EmbeddedPostgres
@@ -102,6 +103,10 @@ def read_hops(name: str) -> Proxies:
 
 def read_quota(name: str) -> Limits:
     return read_limits(_env.str(name))
+
+
+def read_networks(name: str) -> list[Network]:
+    return [ipaddress.ip_network(part) for part in read_list(name)]
 
 
 def read_address(name: str) -> str:
@@ -290,6 +295,7 @@ CELERY_BEAT_SCHEDULE = {
     "propose changes": {"task": "qa_app.tasks.propose_changes", "schedule": 86_400 / 4},
     "measure what is proposed": {"task": "qa_app.tasks.measure_proposals", "schedule": INDEX_SWEEP_SECONDS},
     "tend the gaps": {"task": "qa_app.tasks.tend_gaps", "schedule": 300},
+    "ask followed questions again": {"task": "qa_app.tasks.renew_followed", "schedule": INDEX_SWEEP_SECONDS},
     "forget old counters": {"task": "inform_site.clients.tasks.prune_counters", "schedule": 3600},
 }
 
@@ -317,6 +323,29 @@ PUBMED_URL = read(read_address, "PUBMED_URL", "https://eutils.ncbi.nlm.nih.gov/e
 ZOTERO_URL = read(read_address, "ZOTERO_URL", "https://api.zotero.org")
 LOOKUP_CONTACT = read(_env.str, "LOOKUP_CONTACT", "")
 LOOKUP_TIMEOUT_SECONDS = read(read_positive, "LOOKUP_TIMEOUT_SECONDS", 10)
+
+# --- Followed questions: docs/following.md --------------------------------------------------------------------------
+
+# Where readers find the site: for links in mails and webhooks, which no request asks for.
+SITE_URL = read(
+    read_address,
+    "INFORM_SITE_URL",
+    f"https://{ALLOWED_HOSTS[0].lstrip('.*')}" if PRODUCTION else f"http://127.0.0.1:{PORT}",
+).rstrip("/")
+# The mail server, as smtp+tls://user:password@host:587. Without one a production site offers no e-mail, and any other
+# site prints its mails where the worker logs.
+EMAIL_URL = read(read_address, "EMAIL_URL", "" if PRODUCTION else "consolemail://")
+FOLLOW_BY_EMAIL = bool(EMAIL_URL)
+globals().update(environ.Env.email_url_config(EMAIL_URL or "dummymail://"))
+EMAIL_TIMEOUT = 30  # seconds, of one reply of the mail server
+DEFAULT_FROM_EMAIL = read(_env.str, "INFORM_MAIL_FROM", "inform@localhost")
+# How often one address is sent a request to confirm, whoever asks for it.
+MAIL_QUOTA = Limits(2, 5)
+# Private networks that webhooks may go to, as 10.0.0.0/8; none by default.
+WEBHOOK_NETWORKS: list[Network] = read(read_networks, "INFORM_WEBHOOK_NETWORKS", [])
+
+if PRODUCTION and EMAIL_URL and DEFAULT_FROM_EMAIL == "inform@localhost":
+    raise ImproperlyConfigured("INFORM_MAIL_FROM is missing. Name the address that mails are sent from.")
 
 # --- Encoder and writer ---------------------------------------------------------------------------------------------
 
@@ -468,6 +497,7 @@ ANONYMOUS_QUOTAS = {
     "model": read(read_quota, "INFORM_ANONYMOUS_MODEL_ANSWERS", Limits(5, 50)),
     "read": read(read_quota, "INFORM_ANONYMOUS_READS", Limits(240, 20_000)),
     "suggest": read(read_quota, "INFORM_ANONYMOUS_SUGGESTIONS", Limits(600, 50_000)),  # for what is typed on a page
+    "follow": read(read_quota, "INFORM_ANONYMOUS_FOLLOWS", Limits(10, 50)),
 }
 KEY_QUOTAS = {
     "ask": read(read_quota, "INFORM_KEY_ASKS", Limits(120, 10_000)),

@@ -8,7 +8,10 @@ class QaConfig(AppConfig):
     role_permissions = {
         "Desk readers": frozenset(
             f"view_{model}"
-            for model in ("safetyreply", "answer", "feedback", "gap", "goldenquestion", "evaluationrun", "proposal")
+            for model in (
+                *("safetyreply", "answer", "feedback", "gap", "goldenquestion", "evaluationrun", "proposal"),
+                "followedquestion",
+            )
         ),
         "Curators": frozenset(
             {
@@ -17,6 +20,7 @@ class QaConfig(AppConfig):
                 "approve_safetyreply",
                 "list_answer",
                 "change_gap",
+                "change_followedquestion",
                 "add_evaluationrun",
                 "decide_proposal",
             }
@@ -32,7 +36,7 @@ class QaConfig(AppConfig):
         from qa_app.desk import dashboard
         from qa_app.evaluation import golden_runs, replacing
         from qa_app.feedback import gaps
-        from qa_app.tasks import calibrate_corpus
+        from qa_app.tasks import calibrate_corpus, renew_followed
 
         hooks.impact_providers.append(impact.find_impacts)
         hooks.citation_counters.append(impact.count_answers)
@@ -43,6 +47,6 @@ class QaConfig(AppConfig):
         hooks.golden_questions.append(golden_runs.export_rows)
         hooks.dashboard_panels.append(dashboard.panels)
         hooks.finding_word_writers.append(proposing.finding_word_writer)
-        hooks.after_indexing.append(calibrate_corpus.delay)
+        hooks.after_indexing += [calibrate_corpus.delay, renew_followed.delay]
         if settings.GOLDEN_GUARD:
             hooks.publish_checks.append(golden_runs.regressions)

@@ -8,7 +8,13 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 count_request: Callable[[HttpRequest, str], int] | None = None
-"""Count a request on a quota (`ask`, `model`, `suggest`); return the seconds to wait, 0 where it is allowed."""
+"""Count a request on a quota (`ask`, `model`, `suggest`, `follow`); return the seconds to wait, or 0."""
+
+count_mail: Callable[[str], bool] | None = None
+"""Count a mail that a stranger asks for, by the hash of its address; return whether it may be sent."""
+
+is_client_active: Callable[[str], bool] | None = None
+"""Return whether the API key with this id is valid."""
 
 identify_client: Callable[[HttpRequest], str] | None = None
 """Return a keyed hash of the client that a request comes from."""

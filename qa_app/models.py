@@ -1,4 +1,4 @@
-"""Stored answers, feedback, gaps, golden questions, evaluation runs, proposals and safety replies.
+"""Stored answers, followed questions, feedback, gaps, golden questions, evaluation runs, proposals and safety replies.
 
 Answers and approved replies are never changed; pages combine them with the present corpus.
 """
@@ -24,6 +24,10 @@ from django.utils.translation import gettext_lazy
 from pgvector.django import VectorField
 
 from corpus_app import search
+from qa_app.follow_models import AnswerChange as AnswerChange
+from qa_app.follow_models import Delivery as Delivery
+from qa_app.follow_models import FollowedQuestion as FollowedQuestion
+from qa_app.follow_models import Follower as Follower
 from qa_app.pipeline.question.safety import with_instead
 from qa_app.pipeline.text import clean, words
 

@@ -11,9 +11,12 @@ from corpus_app import search
 from qa_app.answers import contexts
 from qa_app.evaluation import corpus_calibration, golden_runs
 from qa_app.feedback import deriving, gaps, trials
+from qa_app.following import followers, outbox, renewal
 from qa_app.models import Feedback, SentQuestion
 
 logger = logging.getLogger(__name__)
+
+MAX_RUN_SECONDS = 10  # of followed questions; then other work has its turn
 
 
 @shared_task(name="qa_app.tasks.tend_gaps")
@@ -35,11 +38,30 @@ def evaluate_golden() -> None:
 
 @shared_task(name="qa_app.tasks.forget_contexts")
 def forget_contexts() -> None:
-    """Delete expired evidence contexts and idempotency keys, and the visitors of old ratings."""
+    """Delete expired evidence contexts, idempotency keys, visitors of old ratings and unconfirmed addresses."""
     now = timezone.now()
     contexts.forget(now)
     SentQuestion.objects.forget(now)
     Feedback.objects.forget_visitors(now)
+    followers.prune(now)
+
+
+@shared_task(name="qa_app.tasks.renew_followed")
+def renew_followed() -> None:
+    """Ask followed questions again of a newer corpus, once its texts are indexed, and send what is in the outbox."""
+    try:
+        if search.is_indexed() and renewal.ask_due(seconds=MAX_RUN_SECONDS):
+            renew_followed.delay()
+    except search.EncoderUnavailable as error:
+        logger.error("%s", error)
+    notify_followers.delay()
+
+
+@shared_task(name="qa_app.tasks.notify_followers")
+def notify_followers() -> None:
+    """Send what is in the outbox. Safe to run concurrently: each delivery is claimed by one worker."""
+    if outbox.send_due(seconds=MAX_RUN_SECONDS):
+        notify_followers.delay()
 
 
 @shared_task(name="qa_app.tasks.calibrate_corpus")

@@ -31,6 +31,11 @@ urlpatterns = [
     ),
     path("answers/<answer_id:answer_id>/again/", pages.again, name="again"),
     path("answers/<answer_id:answer_id>/feedback/", pages.feedback, name="feedback"),
+    path("answers/<answer_id:answer_id>/follow/", pages.follow, name="follow"),
+    path("follow/confirm/<str:token>/", pages.confirm, name="confirm_follow"),
+    path("follow/stop/<str:token>/", pages.unfollow, name="unfollow"),
+    path("followed/<answer_id:question_id>/", pages.followed, name="followed"),
+    path("followed/<answer_id:question_id>/atom.xml", pages.followed_feed, name="followed_feed"),
     path("answers/<answer_id:answer_id>/export/<str:suffix>", pages.export, name="export"),
     path("", include("qa_app.api.urls")),
 ]

@@ -130,12 +130,12 @@
     true,
   );
 
-  const isFeedback = (event) => event.detail.target.id === "feedback";
+  const isOwnPart = (event) => ["feedback", "follow-question"].includes(event.detail.target.id);
 
   document.addEventListener("htmx:beforeRequest", (event) => {
     trouble("");
     isOutOfDate = false;
-    if (event.detail.elt.matches("form")) say(isFeedback(event) ? told("Sending…") : told("Searching the studies…"));
+    if (event.detail.elt.matches("form")) say(isOwnPart(event) ? told("Sending…") : told("Searching the studies…"));
   });
 
   document.addEventListener("htmx:afterSettle", (event) => {
@@ -144,9 +144,10 @@
       openPanel();
       return;
     }
-    if (isFeedback(event)) {
+    if (isOwnPart(event)) {
+      const part = byId(event.detail.target.id);
       say("");
-      byId("feedback-title").focus();
+      (part.querySelector("[aria-invalid]") || part.querySelector("h2")).focus();
       return;
     }
     const invalid = document.querySelector("#ask-form [aria-invalid]");

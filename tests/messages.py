@@ -29,7 +29,7 @@ def in_templates() -> Iterator[tuple[str, Message]]:
     from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
     engine = engines["django"].engine
-    for path in sorted((ROOT / "templates").rglob("*.html")):
+    for path in sorted(path for suffix in ("html", "txt") for path in (ROOT / "templates").rglob(f"*.{suffix}")):
         name = path.relative_to(ROOT / "templates").as_posix()
         nodes = engine.get_template(name).nodelist
         for node in nodes.get_nodes_by_type(TranslateNode):

@@ -13,7 +13,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q
 
-from corpus_app import models, quality, records
+from corpus_app import indexing, models, quality, records
 from corpus_app.search import word_counts
 from corpus_app.search.versions import corpus_version, once_per_version
 from corpus_app.site import Site
@@ -80,6 +80,11 @@ def _occurs(words: Sequence[str]) -> bool:
 def lexicons() -> Mapping[str, Mapping[str, Any]]:
     """Return the corpus's lexicons by name, each as its parsed TOML."""
     return once_per_version(_read_lexicons)
+
+
+def is_indexed() -> bool:
+    """Return whether all published texts can be found by their meaning."""
+    return not indexing.has_work(only_published=True)
 
 
 def corpus_figures() -> dict[str, Any]:

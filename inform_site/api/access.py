@@ -6,6 +6,7 @@ import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest
 from django.utils import timezone
@@ -240,3 +241,8 @@ def take(request: HttpRequest, quota: str) -> Taken:
 def seconds_to_wait(request: HttpRequest, quota: str) -> int:
     """Count a request for a page and return the seconds to wait: 0 where the quota allows the request."""
     return take(request, quota).wait_seconds
+
+
+def may_mail(address_key: str) -> bool:
+    """Count a mail that a stranger asks for; return whether its address may still be sent one today."""
+    return not quotas.take(address_key, "mail", settings.MAIL_QUOTA, now=timezone.now()).wait_seconds

@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from inform_site.clients.models import ApiKey, Scope
 
@@ -97,6 +98,13 @@ def find(secret: str, *, now: datetime) -> ApiKey:
             _note_use(key, now)
             return key
     raise BadKey("This key is not known here. Check it, or ask for a new one.")
+
+
+def is_active(client_id: str) -> bool:
+    """Return whether the key with this client id is neither revoked nor expired."""
+    pk = client_id.removeprefix("key-")
+    key = ApiKey.objects.filter(pk=pk).first() if pk.isdecimal() else None
+    return key is not None and key.state(timezone.now()) == "active"
 
 
 def _opens(key: ApiKey, prefix: str, secret: str, now: datetime) -> bool:

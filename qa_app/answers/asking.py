@@ -128,9 +128,14 @@ def ask_again(answer_id: str, *, now: datetime | None = None, allowance: Allowan
     row = Answer.objects.filter(pk=answer_id).first() if is_storable(answer_id) else None
     if row is None:
         return None
+    return ask(**repeat(row), now=now, allowance=allowance)
+
+
+def repeat(row: Answer) -> dict[str, Any]:
+    """Return the arguments that ask a stored answer's question again; a collection that is gone is left out."""
     collection = row.collection if row.collection in {c.slug for c in search.collections()} else None
     parent = row.parent_id if row.payload.get("understood_as") else None  # a question that needed no context had none
-    return ask(question=row.question, mode=row.mode, collection=collection, parent=parent, now=now, allowance=allowance)
+    return {"question": row.question, "mode": row.mode, "collection": collection, "parent": parent}
 
 
 def has_one_engine(*answer_ids: str) -> bool:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from qa_app.api import answers, desk, files, legacy, reviews, searching, streaming
+from qa_app.api import answers, desk, files, follows, legacy, reviews, searching, streaming
 
 urlpatterns = [
     path("api/v1/search", searching.SearchView.as_view(), name="api_search"),
@@ -13,6 +13,8 @@ urlpatterns = [
     path("api/v1/answers/<str:answer_id>/bundle", files.BundleView.as_view(), name="api_bundle_answer"),
     path("api/v1/answers/<str:answer_id>/replay", reviews.ReplayView.as_view(), name="api_replay_answer"),
     path("api/v1/answers/<str:answer_id>/feedback", reviews.FeedbackView.as_view(), name="api_feedback"),
+    path("api/v1/follows", follows.FollowsView.as_view(), name="api_follows"),
+    path("api/v1/follows/<str:follow_id>", follows.FollowView.as_view(), name="api_follow"),
     path("api/v1/desk/gaps", desk.GapsView.as_view(), name="api_desk_gaps"),
     path("api/v1/desk/gaps/<str:gap_id>", desk.GapView.as_view(), name="api_desk_gap"),
     path("api/v1/desk/golden-questions", desk.GoldenQuestionsView.as_view(), name="api_desk_golden"),

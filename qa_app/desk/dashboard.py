@@ -15,7 +15,7 @@ from django.utils import timezone
 from corpus_app.records import NEEDED, NOTHING, Figure, Panel
 from qa_app.answers import retracted
 from qa_app.desk.base import OUTCOMES
-from qa_app.models import Answer, EvaluationRun, Feedback, Gap, Proposal
+from qa_app.models import Answer, Delivery, EvaluationRun, Feedback, Gap, Proposal
 
 RECENT = timedelta(days=30)
 SHOWN = 5
@@ -29,7 +29,7 @@ def panels(by: User) -> Iterator[Panel]:
     yield Panel("Questions in the last 30 days", tuple(_by_outcome(since)), as_bars=True)
     yield Panel("Asked most in the last 30 days", tuple(_most_asked(since)), empty="Nobody has asked anything yet.")
     yield Panel("Unanswered, most asked first", tuple(_gaps()), empty="No question waits for an answer.")
-    yield Panel(NEEDED, (*_to_ask_again(), *_proposals()), empty=NOTHING, is_work=True)
+    yield Panel(NEEDED, (*_to_ask_again(), *_proposals(), *_undelivered()), empty=NOTHING, is_work=True)
     yield Panel("Answers that did not help", tuple(_disliked()), empty="Nobody has complained.")
     yield Panel("Golden questions", tuple(_golden()), empty="No evaluation run has ended yet.")
 
@@ -69,6 +69,12 @@ def _proposals() -> Iterator[Figure]:
     listed = reverse("admin:qa_app_proposal_changelist")
     number = Proposal.objects.filter(status=Proposal.Status.OPEN).count()
     yield Figure("Proposals to decide", number, f"{listed}?status__exact={Proposal.Status.OPEN.value}")
+
+
+def _undelivered() -> Iterator[Figure]:
+    number = Delivery.objects.filter(status__in=Delivery.NEEDS_CARE).count()
+    listed = f"{reverse('admin:qa_app_followedquestion_changelist')}?deliveries=care"
+    yield Figure("Messages to followers that did not arrive", number, listed, needs_care=True)
 
 
 def _disliked() -> Iterator[Figure]:

@@ -5,6 +5,7 @@ from qa_app.pages.comparing import compare
 from qa_app.pages.errors import bad_request, not_found, server_error, too_many
 from qa_app.pages.explaining import how_it_works
 from qa_app.pages.exports import export
+from qa_app.pages.following import confirm, follow, followed, followed_feed, unfollow
 from qa_app.pages.history import history
 from qa_app.pages.questions import again, ask
 from qa_app.pages.suggestions import suggest
@@ -16,12 +17,17 @@ __all__ = [
     "bad_request",
     "citation",
     "compare",
+    "confirm",
     "export",
     "feedback",
+    "follow",
+    "followed",
+    "followed_feed",
     "history",
     "how_it_works",
     "not_found",
     "server_error",
     "suggest",
     "too_many",
+    "unfollow",
 ]

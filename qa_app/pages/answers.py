@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from qa_app.answers import asking, history, overview, presentation
 from qa_app.feedback import ratings
 from qa_app.pages.caching import current, page_or_part
+from qa_app.pages.following import offer
 from qa_app.pages.forms import FeedbackForm, QuestionForm
 from qa_app.pages.history import remember
 from qa_app.pages.overviews import overview_page
@@ -95,6 +96,7 @@ def answer_page(
         "counts": overview_page(payload),
         "address": request.build_absolute_uri(reverse("answer", args=[payload["id"]])),
         "exports": EXPORTS,
+        "follow": offer(payload),
         "form": QuestionForm(initial=initial),
         "front": front,
         "thread": thread,

@@ -49,7 +49,7 @@ class QuestionForm(forms.Form):
         except asking.BadQuestion as bad:
             if bad.field == "parent":  # not typed by the reader: drop it, so that a retry works
                 self.data = {name: self.data.get(name) for name in self.fields} | {"parent": ""}
-            self.add_error(bad.field if bad.field in self.fields and bad.field != "parent" else None, _translate(bad))
+            self.add_error(bad.field if bad.field in self.fields and bad.field != "parent" else None, translate(bad))
             return None
 
     def refuse(self, why: str) -> None:
@@ -84,12 +84,13 @@ class FeedbackForm(forms.Form):
                 client=client,
             )
         except ratings.BadFeedback as bad:
-            self.add_error(bad.field if bad.field in self.fields else None, _translate(bad))
+            self.add_error(bad.field if bad.field in self.fields else None, translate(bad))
             return None
         return given.pk if given else None
 
 
-def _translate(bad: asking.BadInput) -> str:
+def translate(bad: asking.BadInput) -> str:
+    """Return the message of rejected input in the language of the page."""
     if not bad.params:
         return gettext(bad.message)
     return gettext(bad.message) % {

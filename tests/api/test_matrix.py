@@ -59,7 +59,8 @@ PUBLIC = {
     "GET /api/v1/studies/{study_id}/passages, GET /api/v1/passages/{passage_id}, GET /api/v1/concepts, "
     "GET /api/v1/concepts/{concept_id}, GET /api/v1/collections, GET /api/v1/certainties, GET /api/v1/corpus/version, GET /api/v1/corpus/changes",
     ANYBODY: "GET /api/v1/health",
-    Needs("read", key=True): "GET /api/v1/answers",
+    Needs("read", key=True): "GET /api/v1/answers, GET /api/v1/follows",
+    Needs("ask", key=True): "POST /api/v1/follows, DELETE /api/v1/follows/{follow_id}",
 }
 DESK = {  # to read and to write
     CURATING: "GET studies, POST studies, GET studies/{study_id}, PATCH studies/{study_id}, DELETE studies/{study_id}, "

@@ -14,7 +14,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 from django.views.csrf import csrf_failure
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 from corpus_app import curation
 from corpus_app.appraisal import CertaintyLevel
@@ -24,7 +24,18 @@ from corpus_app.sources import CertaintyDraft
 from inform_site import errors
 from qa_app import pages
 from qa_app.answers import asking
-from qa_app.models import EvaluationRun, Feedback, Gap, GoldenQuestion, Proposal, SafetyReply
+from qa_app.following import followers
+from qa_app.models import (
+    AnswerChange,
+    Delivery,
+    EvaluationRun,
+    Feedback,
+    Follower,
+    Gap,
+    GoldenQuestion,
+    Proposal,
+    SafetyReply,
+)
 from tests.browser.site import COUNTED, EMERGENCY, PIZZA, SETS, SHOES, STREAM, WOMEN, Site, cut_short
 from tests.builders import make_study, make_superuser
 from tests.corpus.test_sources_formats import sample
@@ -177,6 +188,20 @@ def give_feedback(page: Page) -> None:
     form.get_by_role("button").click()
     page.get_by_role("heading", name="Thank you").wait_for()
     page.locator("#feedback").scroll_into_view_if_needed()
+
+
+def follow_by_email(page: Page) -> None:
+    page.get_by_label("Your e-mail address").fill("reader@example.org")
+    page.get_by_role("button", name="Follow by e-mail").click()
+    page.get_by_text("a mail is on its way").wait_for()
+    expect(page.get_by_role("heading", name="Follow this question")).to_be_focused()
+    page.locator("#follow-question").scroll_into_view_if_needed()
+
+
+def follow_by_feed(page: Page) -> None:
+    page.get_by_role("button", name="Follow by feed").click()
+    page.locator("#follow-question .address").wait_for()
+    page.locator("#follow-question").scroll_into_view_if_needed()
 
 
 def point_at_the_button(page: Page) -> None:
@@ -369,6 +394,34 @@ def _feedback() -> int:
     return Feedback.objects.create(answer_id=_answer(), given_at=timezone.now(), **said).pk
 
 
+def _link(name: str, address: str, *, confirmed: bool = False) -> Place:
+    """What a link in a mail leads to; nobody has followed where there is no address."""
+
+    def place(site: Site) -> str:
+        if not address:
+            return f"{site.url}{reverse(name, args=[followers.sign(Follower(pk=9_999_999))])}"
+        followers.follow_by_email(_answer(), address, language="en-gb")
+        follower = Follower.objects.get(address_key=followers.hash_address(address))
+        if confirmed:
+            followers.confirm(follower.pk)
+        return f"{site.url}{reverse(name, args=[followers.sign(follower)])}"
+
+    return Place(place, status=200 if address or name == "unfollow" else 410)
+
+
+@cache
+def _followed() -> str:
+    """A question whose answer has changed, with a follower who could not be told."""
+    question = followers.follow_by_feed(_answer())
+    earlier, now = str(asking.ask(question=SETS, mode="intermediate")["id"]), timezone.now()
+    change = AnswerChange.objects.create(question=question, before_id=earlier, after_id=_answer(), at=now)
+    followers.follow_by_email(_answer(), "desk@example.org", language="en-gb")
+    follower = followers.confirm(Follower.objects.get(address_key=followers.hash_address("desk@example.org")).pk)
+    told = {"due_at": now, "status": "failed", "error": "The mail server refused it (SMTPDataError)."}
+    Delivery.objects.update_or_create(follower=follower, change=change, defaults=told)
+    return question.pk
+
+
 def _told(site: Site) -> dict[str, Any]:
     """The pipeline's answer."""
     return asking.find_answer(_id_of(site.answer_to()))
@@ -443,6 +496,14 @@ PUBLIC: dict[str, Place] = {
     "ask, offline": _path("/", then=go_offline, part="#trouble", has_layer=True),
     "answer being made": _path("/", then=stop_half_way, has_layer=True), "answer": Place(Site.answer_to),
     "feedback given": Place(lambda site: site.answer_to(SHOES), then=give_feedback, part="#feedback", has_layer=True),
+    "follow": Place(lambda site: f"{site.answer_to()}follow/"),
+    "followed by e-mail": Place(lambda site: site.answer_to(SHOES), then=follow_by_email, part="#follow-question", has_layer=True),
+    "followed by feed": Place(lambda site: f"{site.answer_to()}follow/", then=follow_by_feed),
+    "address to confirm": _link("confirm_follow", "new@example.org"),
+    "address confirmed": _link("confirm_follow", "known@example.org", confirmed=True),
+    "address erased": _link("confirm_follow", ""), "stop following": _link("unfollow", "known@example.org"),
+    "following stopped": _link("unfollow", ""),
+    "followed question": Place(lambda site: f"{site.url}/followed/{_followed()}/"),
     "panel": Place(Site.answer_to, then=open_panel, part="dialog", has_layer=True),
     "term": Place(Site.answer_to, then=open_term, part=".prose:has(.meaning:popover-open)", has_layer=True),
     "overview": Place(lambda site: site.answer_to(COUNTED)),
@@ -503,6 +564,8 @@ DESK: dict[str, Place] = {
     "collection": _desk("corpus_app_collection_change", lambda: Study.objects.get(study_id="S018").collection_id),
     "events": _desk("corpus_app_corpusevent_changelist"), "event": _desk("corpus_app_corpusevent_change", _event),
     "gaps": _desk("qa_app_gap_changelist", holding=_gap), "gap": _desk("qa_app_gap_change", _gap),
+    "followed questions": _desk("qa_app_followedquestion_changelist", holding=_followed),
+    "followed question": _desk("qa_app_followedquestion_change", _followed),
     "golden questions": _desk("qa_app_goldenquestion_changelist", holding=_golden),
     "golden question": _desk("qa_app_goldenquestion_change", _golden),
     "bring golden questions in": _desk("qa_app_goldenquestion_import"),

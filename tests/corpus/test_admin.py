@@ -63,7 +63,7 @@ def test_curators_see_every_list_and_page_of_the_desk(client: Client, curator: U
     apps = {app["app_label"]: app["models"] for app in client.get(reverse("admin:index")).context["app_list"]}
     assert set(apps) == {"corpus_app", "qa_app"}
     assert {model["object_name"] for model in apps["qa_app"]} == {
-        "Answer", "EvaluationRun", "Feedback", "Gap", "GoldenQuestion", "Proposal", "SafetyReply",
+        "Answer", "EvaluationRun", "Feedback", "FollowedQuestion", "Gap", "GoldenQuestion", "Proposal", "SafetyReply",
     }  # fmt: skip
 
 

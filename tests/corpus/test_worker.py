@@ -26,7 +26,7 @@ from tests.fakes import WordHashEncoder
 pytestmark = pytest.mark.django_db
 
 PATIENCE_SECONDS = 300  # a worker starts in three; only a failure waits for so long
-WORKER = "-A tests.corpus.slow_worker worker -B --concurrency 1 --without-gossip --without-mingle --without-heartbeat"
+WORKER = "worker -B --concurrency 1 --without-gossip --without-mingle --without-heartbeat"
 
 
 @pytest.fixture
@@ -43,18 +43,18 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def start_worker(
     environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     monkeypatch.setattr(settings, "QUEUE_IN_DATABASE", True)
     options = {"conn_string": environment["DATABASE_URL"]}
     monkeypatch.setattr(settings, "CELERY_BROKER_TRANSPORT_OPTIONS", options)
     queue.install()
     started: list[subprocess.Popen[bytes]] = []
 
-    def start() -> subprocess.Popen[bytes]:
+    def start(app: str = "tests.corpus.slow_worker") -> subprocess.Popen[bytes]:
         with (tmp_path / "worker.log").open("ab") as log:
             started.append(
-                subprocess.Popen([sys.executable, "-m", "celery", "--quiet", *WORKER.split()], env=environment,
-                 cwd=settings.BASE_DIR, stdout=log, stderr=log, start_new_session=True),
+                subprocess.Popen([sys.executable, "-m", "celery", "--quiet", "-A", app, *WORKER.split()],
+                 env=environment, cwd=settings.BASE_DIR, stdout=log, stderr=log, start_new_session=True),
             )  # fmt: skip
         return started[-1]
 
@@ -78,7 +78,7 @@ def wait_for(truth: Callable[[], bool], tmp_path: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_work_outlives_killed_workers_and_nothing_is_imported_twice(
-    start_worker: Callable[[], subprocess.Popen[bytes]], encoder: WordHashEncoder, tmp_path: Path
+    start_worker: Callable[..., subprocess.Popen[bytes]], encoder: WordHashEncoder, tmp_path: Path
 ) -> None:
     passages, total = 4 * indexing.BATCH, 40
     make_study(texts=tuple(f"Text number {number}. It has two sentences." for number in range(passages)))
