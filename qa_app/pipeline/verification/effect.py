@@ -17,6 +17,8 @@ from qa_app.pipeline.verification.lexicon import (
     CONTRASTS,
     DEGREES,
     FALLING,
+    INFLUENCES,
+    LACKS,
     LEVEL,
     LINKED_BY_TO,
     NEGATIONS,
@@ -29,7 +31,9 @@ from qa_app.pipeline.verification.reading import Token
 
 NEGATES_WITHIN = 5
 """Tokens from a negation to the direction that it denies: "did not, at any time, increase"."""
-QUALIFIES_WITHIN = 2
+DENIES_WITHIN = 3
+"""Tokens from a negation to the influence that it denies: "no clear effect"."""
+QUALIFIES_WITHIN = 3
 """Tokens between two direction words of which one qualifies the other."""
 NAMES_WITHIN = 3
 """Tokens between a change and the outcome that changes."""
@@ -100,6 +104,8 @@ class Effect:
     """Stems before the change."""
     people: frozenset[str] = frozenset()
     """Words for groups of people, singular."""
+    factors: frozenset[str] = frozenset()
+    """Stems of the words for a change or a lack, but for comparatives."""
     verb: int = 1
     """The sign of the last change that is no comparative, which a clause without a verb takes over."""
 
@@ -116,6 +122,10 @@ def read_effects(tokens: Sequence[Token], outcomes: frozenset[str] = frozenset()
     return tuple(effects)
 
 
+def _is_factor(token: Token) -> bool:
+    return token.word in LACKS or (bool(_sign(token)) and token.word not in COMPARATIVES)
+
+
 def is_group(token: Token) -> bool:
     """Tell whether a word names some people among others: "women", "untrained"."""
     return token.kind is Kind.POPULATION and token.word not in ATTRIBUTES and stem(token.word) not in ANYBODY
@@ -127,9 +137,13 @@ def relate(claim: Effect, source: Effect) -> Relation:
     if other and not source.compared and not _is_on(claim.subject, source) >= _is_on(other, source) > 0:
         return Relation.UNRELATED  # it speaks of one side alone
     order = _order(claim, source)
+    if other and source.compared and not other & (source.compared if order >= 0 else source.subject):
+        return Relation.UNRELATED  # it compares with something else
     change = source.change if order >= 0 else _REVERSED.get(source.change, source.change)
     if order == 0 and source.compared and change in _REVERSED:
         return Relation.UNRELATED  # which side gained is not clear
+    if len(claim.factors - source.factors) > 1:
+        return Relation.UNRELATED  # "lack of X raises Y": one word may differ, the rest must be the same
     if change in _AGREES.get(claim.change, ()):
         return Relation.AGREES
     if change in _OPPOSES.get(claim.change, ()):
@@ -192,6 +206,7 @@ def _effect(clause: Sequence[Token], outcomes: frozenset[str], before: Effect | 
         stems=_stems(clause) | inherited,
         opening=opening | inherited,
         people=frozenset(token.key for token in clause if is_group(token)),
+        factors=frozenset(stem(token.word) for token in head if _is_factor(token)),
         verb=verbs[-1] if verbs else continued.verb if continued else 1,
     )
 
@@ -214,7 +229,9 @@ def _changes(head: Sequence[Token]) -> list[int]:
     return [
         place
         for place, token in enumerate(head)
-        if _sign(token) or (_is_level(token) and (is_tested or token.word in SAMENESS))
+        if _sign(token)
+        or (_is_level(token) and (is_tested or token.word in SAMENESS))
+        or (token.word in INFLUENCES and any(map(_is_negation, head[max(0, place - DENIES_WITHIN) : place])))
     ]
 
 
@@ -230,7 +247,7 @@ def _change(head: Sequence[Token], changes: Sequence[int], outcomes: frozenset[s
         return Change.SAME if is_denied else Change.DIFFERS
     is_same = not moved or any(_says_same(head, place, moved) for place in same)
     if same and is_same:
-        return Change.DIFFERS if is_denied else Change.SAME
+        return Change.DIFFERS if any(place < same[0] for place in negations) else Change.SAME
     is_association = any(stem(token.word) in ASSOCIATED for token in head)
     runs = [moved] if moved and is_association else _runs(moved)  # "more of one is linked to less of the other"
     signs = {prod(_sign(head[place]) for place in run) for run in runs}

@@ -151,6 +151,9 @@ SAMENESS = frozenset(
     """similar similarly comparable comparably equal equally equivalent same identical unchanged unaffected stable
     constant steady alike indistinguishable match matched maintain remained plateau plateaued""".split()
 )
+# Words that say nothing changes where they are denied, and nouns for a lack.
+INFLUENCES = frozenset("effect effects influence influences impact impacts".split())
+LACKS = frozenset("lack lacks lacked lacking absence absent without".split())
 DEGREES = frozenset({"degree", "extent", "rate"})
 COMPARATIVES = frozenset(
     "more less fewer most least greater smaller larger higher lower bigger better worse faster slower longer "
