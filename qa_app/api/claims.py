@@ -118,7 +118,7 @@ class ClaimsUsedUp(exceptions.Throttled):
 
 
 class ClaimsView(TimedView):
-    scope = "ask"
+    scope = "read"
     quota = "ask"
 
     @extend_schema(
