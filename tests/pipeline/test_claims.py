@@ -43,6 +43,12 @@ READER = StatementReader.build(
         ("Mulch increases yield of beans.", "We examined whether mulch increases yield of beans.", None),
         ("Watering raised yield by 40%.", "Watering raised yield.", None),
         ("Saunas lower blood pressure.", "Compost lowered root growth.", None),
+        # nearly word for word, but for one thing that no list names
+        (
+            "Coffee grounds kept slugs away from beds of lettuce.",
+            "Copper tape kept slugs away from beds of lettuce.",
+            None,
+        ),
     ],
 )
 def test_a_sentence_supports_or_contradicts_a_claim_or_neither(claim: str, source: str, stance: str | None) -> None:
@@ -55,8 +61,12 @@ def test_people_that_the_sentence_does_not_name_are_told() -> None:
     claim = READER.read("Digging reduced back pain in women.")
 
     same, other, nobody = (
-        READER.compare(claim, READER.read(f"Digging reduced back pain{people}."))
-        for people in (" in older women", " in men", "")
+        READER.compare(claim, READER.read(source))
+        for source in (
+            "In older women, digging every day reduced back pain.",
+            "Digging reduced back pain in men.",
+            "Digging reduced back pain.",
+        )
     )
 
     assert same

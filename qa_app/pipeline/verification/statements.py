@@ -11,7 +11,7 @@ from corpus_app.records import Concept
 from qa_app.pipeline.concepts import ConceptIndex, slot_of
 from qa_app.pipeline.records import LeftOutReason
 from qa_app.pipeline.text import WORD, content_stems, stem
-from qa_app.pipeline.verification import support
+from qa_app.pipeline.verification import alignment, support
 from qa_app.pipeline.verification.effect import Change, Effect, Relation, is_group, read_effects, relate
 from qa_app.pipeline.verification.lexicon import (
     ATTRIBUTES,
@@ -49,6 +49,15 @@ _UNEQUAL = re.compile(rf"\b(?:not|never)\b([^,.;]{{0,30}}?){_EQUAL.pattern}")
 _NON = re.compile(r"\b[Nn]on-(?=\w)")
 
 
+VERBATIM_FROM = 0.8
+"""Share of a claim's tokens, in order, from which a sentence holds it word for word."""
+_REVERSING = frozenset(
+    {LeftOutReason.NUMBER_MISMATCH, LeftOutReason.NEGATION_MISMATCH, LeftOutReason.DIRECTION_MISMATCH}
+)
+_PARAPHRASING = frozenset({LeftOutReason.UNSUPPORTED, LeftOutReason.DIRECTION_MISMATCH})
+"""Differences that other words for the same make, too."""
+
+
 class Stance(StrEnum):
     SUPPORTS = "supports"
     CONTRADICTS = "contradicts"
@@ -59,6 +68,8 @@ class Statement:
     """A sentence, read for comparison."""
 
     tokens: tuple[Token, ...]
+    verbatim: tuple[Token, ...]
+    """The same before concepts were marked."""
     effects: tuple[Effect, ...]
     stems: frozenset[str]
     """Content stems without figures and without words that say how something changes; marks of concepts among them."""
@@ -89,6 +100,10 @@ class Statement:
         )
 
 
+Found = tuple[Stance, LeftOutReason | None, Effect | None]
+"""A stance, why it contradicts, and the clause that decides; no clause where the whole sentence does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The stance of one sentence on a claim."""
@@ -101,7 +116,7 @@ class Comparison:
     is_on_same_people: bool = True
     """Whether the clause that decides names all people that the claim names."""
     other_people: frozenset[str] = frozenset()
-    """The people that it names where it names none of the claim's."""
+    """Other people that it names, where it does not name all of the claim's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +144,7 @@ class StatementReader:
         marked = self._marked(text)
         tokens = read(marked)
         stems = frozenset(s for s in content_stems(marked) if not s.isdigit()) - _FREE
-        return Statement(tokens, read_effects(tokens, self.outcomes), stems)
+        return Statement(tokens, read(text), read_effects(tokens, self.outcomes), stems)
 
     def words(self, text: str) -> frozenset[str]:
         """Return the stems of a text that may stand around a sentence, such as its passage."""
@@ -159,14 +174,15 @@ class StatementReader:
             return None
         if outcomes and not is_on_outcome and source.concepts & self.outcomes:
             return None  # it is on another outcome
-        found = _stance(claim, source, outcomes & source.stems)
+        found = _quoted(claim, source, _stance(claim, source, outcomes & source.stems))
         if found is None:
             return None
         stance, reason, effect = found
-        if claim.changes is None and nearness < PLAIN_NEARNESS and reason is not LeftOutReason.NUMBER_MISMATCH:
+        is_plain = claim.changes is None and reason is not LeftOutReason.NUMBER_MISMATCH
+        if is_plain and nearness < PLAIN_NEARNESS:
             return None
         people = effect.people if effect else source.people
-        others = frozenset() if people & claim.people or not claim.people else people
+        others = frozenset[str]() if claim.people <= people else people - claim.people
         return Comparison(stance, nearness, reason, claim.people <= people, others)
 
     def _share(self, claim: Statement, stems: frozenset[str]) -> float:
@@ -204,9 +220,7 @@ def _names_loss(words: Sequence[str]) -> bool:
     return any(stem(w) in FALLING and w.lower() not in ATTRIBUTES | COMPARATIVES for w in words)
 
 
-def _stance(
-    claim: Statement, source: Statement, outcomes: frozenset[str]
-) -> tuple[Stance, LeftOutReason | None, Effect | None] | None:
+def _stance(claim: Statement, source: Statement, outcomes: frozenset[str]) -> Found | None:
     if any(stem(token.word) in SUPPOSING for token in source.tokens):
         return None
     missing, are_replaced = _missing_figures(claim, source)
@@ -228,9 +242,30 @@ def _stance(
     return _by_figures(missing, are_replaced, nearest[0]) if relations == {Relation.AGREES} else None
 
 
-def _by_figures(
-    missing: bool, are_replaced: bool, effect: Effect | None
-) -> tuple[Stance, LeftOutReason | None, Effect | None] | None:
+def _quoted(claim: Statement, source: Statement, found: Found | None) -> Found | None:
+    """Return the stance of a sentence that nearly holds a claim word for word: there each word that differs counts.
+
+    A quotation must not change a figure, a denial or a group, nor any word where nearly all is quoted.
+    """
+    quoted = alignment.fit(claim.verbatim, source.verbatim)
+    if not quoted.is_near:
+        return found
+    if quoted.reason is None:
+        return found or (Stance.SUPPORTS, None, None)
+    is_verbatim = quoted.coverage >= VERBATIM_FROM
+    if (found and found[0] is Stance.CONTRADICTS) or (not is_verbatim and quoted.reason in _PARAPHRASING):
+        return found
+    if not is_verbatim and {token.word for token in source.verbatim}.issuperset(quoted.words):
+        return found  # it says the same in another order
+    if quoted.reason is LeftOutReason.POPULATION_MISMATCH and not claim.people <= source.people:
+        both = (*claim.verbatim, *source.verbatim)
+        people = {token.word for token in both if is_group(token) or token.kind is Kind.PLACE}  # "in women"
+        return found if people.issuperset(quoted.words) else None
+    is_reversed = quoted.reason in _REVERSING and is_verbatim
+    return (Stance.CONTRADICTS, quoted.reason, None) if is_reversed and found is None else None
+
+
+def _by_figures(missing: bool, are_replaced: bool, effect: Effect | None) -> Found | None:
     """Return the stance of a sentence that agrees but for figures: others of the same unit contradict."""
     if are_replaced:
         return Stance.CONTRADICTS, LeftOutReason.NUMBER_MISMATCH, effect
