@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from corpus_app import search
-from lab import scratch_corpus
+from lab import edited_sentences, scratch_corpus
 from qa_app.answers import claim_checking
 from qa_app.evaluation.support_fit import split_evidence
 from qa_app.pipeline.claims import TIE, ClaimVerdict
@@ -21,6 +21,9 @@ from qa_app.pipeline.verification.statements import Comparison, Stance, Statemen
 
 RESAMPLES = 1_000
 SEED = 0
+EDITED_EACH = 25  # sentences of each kind of edit
+NOT_CLAIMS = frozenset({"other study", "trimmed", "joined"})
+"""Edits that change what is cited, or leave no whole sentence."""
 LABELS: Mapping[str, str] = {
     "supported": "supported",
     "refuted": "contradicted",
@@ -61,16 +64,31 @@ def check_evidence(path: Path) -> list[Labelled]:
     return results
 
 
-def check_corpus(folder: Path, claims: Path, *, cache: Path, report: scratch_corpus.Report) -> list[Labelled]:
-    """Check claims through the search on a corpus folder, in a temporary database: `id`, `claim`, `label`."""
+def check_corpus(
+    folder: Path, claims: Path, *, cache: Path, report: scratch_corpus.Report
+) -> tuple[list[Labelled], dict[str, Counter[str]]]:
+    """Check claims through the search on a corpus folder, in a temporary database: `id`, `claim`, `label`.
+
+    Also return the verdicts on edited sentences of the corpus, by kind of edit.
+    """
     rows = list(_rows(claims))
     results = []
     with scratch_corpus.library(folder, search.encoder_name(), cache=cache, report=report):
         for number, row in enumerate(rows, start=1):
-            checked = claim_checking.check_one(row["claim"])
-            results.append(Labelled(row["id"], LABELS[row["label"]], checked["verdict"] or "declined"))
+            results.append(Labelled(row["id"], LABELS[row["label"]], _check(row["claim"])))
             report("claims", number, len(rows))
-    return results
+        edited = edited_sentences.edit(edited_sentences.searchable_passages(), each=EDITED_EACH, seed=SEED)
+        kinds: dict[str, Counter[str]] = {}
+        for number, sentence in enumerate(edited, start=1):
+            if sentence.kind not in NOT_CLAIMS:
+                kinds.setdefault(sentence.kind, Counter())[_check(sentence.text)] += 1
+            report("edited sentences", number, len(edited))
+    return results, kinds
+
+
+def _check(text: str) -> str:
+    verdict: str | None = claim_checking.check_one(text)["verdict"]
+    return verdict or "declined"
 
 
 def figures(results: Sequence[Labelled]) -> dict[str, Any]:

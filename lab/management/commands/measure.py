@@ -240,7 +240,7 @@ class Command(BaseCommand):
         try:
             for file in files:
                 results[file.name] = claim_checks.check_evidence(file)
-            results[labelled.name] = claim_checks.check_corpus(
+            results[labelled.name], edited = claim_checks.check_corpus(
                 corpus, labelled, cache=settings.DATA_DIR / "cache", report=self.progress
             )
         except (OSError, ValueError) as error:
@@ -248,7 +248,10 @@ class Command(BaseCommand):
         measured = {name: claim_checks.figures(rows) for name, rows in results.items()}
         for name, row in measured.items():
             self.stdout.write(claim_checks.figures_text(name, row))
-        write(measured | {"claims": [asdict(row) for row in results[labelled.name]]}, out)
+        for kind, verdicts in edited.items():
+            told = ", ".join(f"{verdict} {n}" for verdict, n in verdicts.most_common())
+            self.stdout.write(f"sentences of the corpus, {kind}: {told}")
+        write(measured | {"edited": edited, "claims": [asdict(row) for row in results[labelled.name]]}, out)
 
 
 def spell(figure: dict[str, Any], sign: str = "") -> str:
