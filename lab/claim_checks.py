@@ -17,7 +17,7 @@ from qa_app.answers import claim_checking
 from qa_app.evaluation.support_fit import split_evidence
 from qa_app.pipeline.claims import TIE, ClaimVerdict
 from qa_app.pipeline.concepts import ConceptIndex
-from qa_app.pipeline.verification.statements import Comparison, Stance, StatementReader
+from qa_app.pipeline.verification.statements import ClaimComparison, Stance, StatementReader
 
 RESAMPLES = 1_000
 SEED = 0
@@ -132,7 +132,7 @@ def figures_text(name: str, row: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _verdict(found: Sequence[Comparison]) -> str:
+def _verdict(found: Sequence[ClaimComparison]) -> str:
     """Return the verdict by the nearest sentences, as for one study."""
     least = max((comparison.nearness for comparison in found), default=0.0) - TIE
     stances = {comparison.stance for comparison in found if comparison.nearness >= least}

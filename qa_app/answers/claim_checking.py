@@ -15,28 +15,43 @@ from qa_app.answers.corpus import SearchedCorpus
 from qa_app.answers.payload import Payload
 from qa_app.answers.time_limit import TimeLimit, limited
 from qa_app.pipeline import claims
-from qa_app.pipeline.claims import CheckedClaim, ClaimSpan, ClaimText, ClaimVerdict
+from qa_app.pipeline.claims import MOST_CLAIMS as MOST_CLAIMS
+from qa_app.pipeline.claims import CheckedClaim, ClaimNote, ClaimSpan, ClaimVerdict, Skipped
+from qa_app.pipeline.claims import ClaimText as ClaimText
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.question import safety
-from qa_app.pipeline.records import Declined, Question
+from qa_app.pipeline.records import Declined, LeftOutReason, Question
 from qa_app.pipeline.text import clean
+from qa_app.pipeline.verification.statements import Stance
 
 MAX_LENGTH = 20_000  # characters of a pasted text
 MAX_CLAIM_LENGTH = asking.MAX_QUESTION_LENGTH
 CLAIMS_PER_ASK = 10
 """Claims that count as one question: a claim takes about a tenth of the time that a minute's quota allows for."""
+VERDICTS = tuple(verdict.value for verdict in ClaimVerdict)
+NOTES = tuple(note.value for note in ClaimNote)
+STANCES = tuple(stance.value for stance in Stance)
+REASONS = tuple(
+    reason.value
+    for reason in (
+        LeftOutReason.DIRECTION_MISMATCH,
+        LeftOutReason.NEGATION_MISMATCH,
+        LeftOutReason.NUMBER_MISMATCH,
+    )
+)
+SKIPPED = tuple(reason.value for reason in Skipped)
 
 
-class BadClaims(BadInput):
+class BadClaimText(BadInput):
     """A text that cannot be checked."""
 
 
 def split(text: object) -> tuple[ClaimText, ...]:
-    """Return the sentences of a text, those that are no claims marked. Raises BadClaims, also where none is a claim."""
+    """Return the sentences of a text, those that are no claims marked. Raises BadClaimText, also where all are."""
     checked = _checked_text(text)
     found = claims.split_claims(checked)
     if not any(claim.skipped is None for claim in found):
-        raise BadClaims("text", "no_claim", N_("This holds no claim: write it as a whole sentence."))
+        raise BadClaimText("text", "no_claim", N_("This holds no claim: write it as a whole sentence."))
     return found
 
 
@@ -55,7 +70,7 @@ def asks_of(found: Sequence[ClaimText]) -> int:
 
 
 def check(text: object, *, collection: str | None = None) -> Payload:
-    """Check every claim of a text, fifty at most. Raises BadClaims and OutOfTime."""
+    """Check every claim of a text, fifty at most. Raises BadClaimText and OutOfTime."""
     found = split(text)
     asking.check_collection(collection)
     declined = find_urgent(str(text))
@@ -68,7 +83,7 @@ def check(text: object, *, collection: str | None = None) -> Payload:
     return {
         "declined": _declined_row(declined),
         "claims": rows,
-        "counts": {verdict.value: verdicts[verdict.value] for verdict in ClaimVerdict},
+        "counts": {verdict: verdicts[verdict] for verdict in VERDICTS},
         "skipped": [
             {"text": claim.text, "start": claim.start, "end": claim.end, "reason": claim.skipped.value}
             for claim in (() if declined else found)
@@ -128,14 +143,16 @@ def _span(found: ClaimSpan) -> Payload:
 
 def _checked_text(text: object) -> str:
     if not isinstance(text, str):
-        raise BadClaims("text", "not_text", N_("Send the claims as text."))
+        raise BadClaimText("text", "not_text", N_("Send the claims as text."))
     if len(text) > MAX_LENGTH:
-        raise BadClaims(
+        raise BadClaimText(
             "text", "too_long", N_("The text is longer than %(most)s characters. Please check it in parts."),
             most=MAX_LENGTH,
         )  # fmt: skip
     if not is_storable(text) or asking.REPLACEMENT_CHARACTER in text:
-        raise BadClaims("text", "not_text", N_("The text holds characters that are not text. Please paste it again."))
+        raise BadClaimText(
+            "text", "not_text", N_("The text holds characters that are not text. Please paste it again.")
+        )
     if not clean(text):
-        raise BadClaims("text", "blank", N_("Please paste a claim."))
+        raise BadClaimText("text", "blank", N_("Please paste a claim."))
     return text

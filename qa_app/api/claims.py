@@ -14,16 +14,8 @@ from qa_app.answers import asking, claim_checking, quota
 from qa_app.api import shapes
 from qa_app.api.answers import TimedView, invalid, refuse_unknown
 from qa_app.api.shapes import Shape
-from qa_app.pipeline.claims import ClaimNote, ClaimVerdict, Skipped
-from qa_app.pipeline.records import LeftOutReason
-from qa_app.pipeline.verification.statements import Stance
 
 FIELDS = ("text", "collection")
-REASONS = (
-    LeftOutReason.DIRECTION_MISMATCH.value,
-    LeftOutReason.NEGATION_MISMATCH.value,
-    LeftOutReason.NUMBER_MISMATCH.value,
-)
 
 
 class ClaimsRequest(Shape):
@@ -36,11 +28,11 @@ class ClaimsRequest(Shape):
 
 class ClaimSpan(Shape):
     stance = ChoiceField(
-        choices=[stance.value for stance in Stance],
+        choices=claim_checking.STANCES,
         allow_null=True,
         help_text="Null for the nearest words of a claim that nothing supports or contradicts.",
     )
-    reason = ChoiceField(choices=REASONS, allow_null=True, help_text="What contradicts.")
+    reason = ChoiceField(choices=claim_checking.REASONS, allow_null=True, help_text="What contradicts.")
     other_people = CharField(
         allow_null=True, help_text="Whom these words are about, where the claim is about others; null where they fit."
     )
@@ -67,12 +59,12 @@ class CheckedClaim(Shape):
     start = IntegerField(help_text="Code points of the text sent.")
     end = IntegerField(help_text="Exclusive.")
     verdict = ChoiceField(
-        choices=[verdict.value for verdict in ClaimVerdict],
+        choices=claim_checking.VERDICTS,
         allow_null=True,
         help_text="Null where the claim gets a fixed reply.",
     )
     note = ChoiceField(
-        choices=[note.value for note in ClaimNote],
+        choices=claim_checking.NOTES,
         allow_null=True,
         help_text="other_people: passages speak of other people than the claim, so it does not count as covered. "
         "undecided: passages are on the matter, but their words neither say nor deny it.",
@@ -85,7 +77,7 @@ class SkippedSentence(Shape):
     text = CharField()
     start = IntegerField()
     end = IntegerField()
-    reason = ChoiceField(choices=[reason.value for reason in Skipped])
+    reason = ChoiceField(choices=claim_checking.SKIPPED)
 
 
 class Counts(Shape):

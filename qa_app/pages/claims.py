@@ -16,7 +16,6 @@ from qa_app.answers import asking, claim_checking, quota
 from qa_app.pages.caching import page_or_part
 from qa_app.pages.errors import too_many
 from qa_app.pages.forms import ClaimsForm
-from qa_app.pipeline.claims import MOST_CLAIMS
 
 SALT = "claim"
 TOKEN_SECONDS = 3_600  # a claim of a counted text may be checked for as long
@@ -82,5 +81,5 @@ def check_claim(request: HttpRequest) -> HttpResponse:
 
 
 def _page(request: HttpRequest, form: ClaimsForm, *, status: int = HTTPStatus.OK, **results: Any) -> HttpResponse:
-    context = {"form": form, "most_claims": MOST_CLAIMS, "most_length": claim_checking.MAX_LENGTH}
+    context = {"form": form, "most_claims": claim_checking.MOST_CLAIMS, "most_length": claim_checking.MAX_LENGTH}
     return render(request, "qa/claims.html", context | results, status=status)

@@ -11,7 +11,6 @@ from django.utils.translation import gettext
 
 from qa_app.answers import asking, claim_checking
 from qa_app.feedback import ratings
-from qa_app.pipeline.claims import ClaimText
 
 T = TypeVar("T")
 
@@ -72,12 +71,12 @@ class ClaimsForm(forms.Form):
     def text_errors(self) -> list[str]:
         return [str(error) for error in self.errors.get("text", ())] if self.is_bound else []
 
-    def split(self) -> tuple[ClaimText, ...] | None:
+    def split(self) -> tuple[claim_checking.ClaimText, ...] | None:
         """Return the sentences of the text; None for a rejected text, with the reason among the errors."""
         self.full_clean()
         try:
             return claim_checking.split(self.cleaned_data["text"])
-        except claim_checking.BadClaims as bad:
+        except claim_checking.BadClaimText as bad:
             self.add_error("text", _translate(bad))
             return None
 

@@ -20,7 +20,7 @@ from qa_app.pipeline.question.wording import split_sentences
 from qa_app.pipeline.records import LeftOutReason, Span
 from qa_app.pipeline.retrieval import Retrieved, fuse, load_pool
 from qa_app.pipeline.text import content_stems, stem
-from qa_app.pipeline.verification.statements import NEARNESS, Comparison, Stance, Statement, StatementReader
+from qa_app.pipeline.verification.statements import NEARNESS, ClaimComparison, ReadSentence, Stance, StatementReader
 
 MOST_CLAIMS = 50
 POOL = 24  # passages that the search finds
@@ -123,7 +123,7 @@ class _Near:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    comparison: Comparison
+    comparison: ClaimComparison
     near: _Near
     people: str = ""
 
@@ -223,7 +223,7 @@ def _nearest_sentences(retrieved: Retrieved, passages: Sequence[Passage]) -> lis
 
 
 def _judge(
-    claim: Statement, query: Query, retrieved: Retrieved, reader: StatementReader, nearest: Sequence[_Near]
+    claim: ReadSentence, query: Query, retrieved: Retrieved, reader: StatementReader, nearest: Sequence[_Near]
 ) -> Iterator[_Judged]:
     """Yield the sentences that support or contradict a claim."""
     contexts: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
@@ -242,8 +242,8 @@ def _judge(
 
 
 def _other_people(
-    claim: Statement,
-    comparison: Comparison,
+    claim: ReadSentence,
+    comparison: ClaimComparison,
     facets: AskedFacets,
     study: Study,
     text: str,

@@ -135,9 +135,11 @@ def read_addresses() -> Iterator[str]:
             yield route
 
 
-ASKING = dict.fromkeys(("/api/v1/answers", "/api/v1/search"), "question") | dict.fromkeys(
-    ("/ask", "/explain-research", "/api/unified-search"), "query"
-) | {"/api/v1/claims": "text"}
+ASKING = (
+    dict.fromkeys(("/api/v1/answers", "/api/v1/search"), "question")
+    | dict.fromkeys(("/ask", "/explain-research", "/api/unified-search"), "query")
+    | {"/api/v1/claims": "text"}
+)
 
 
 def test_nothing_of_a_draft_is_told(answer: str, drafts: tuple[int, ...], callers: Callers) -> None:

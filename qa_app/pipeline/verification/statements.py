@@ -64,7 +64,7 @@ class Stance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ReadSentence:
     """A sentence, read for comparison."""
 
     tokens: tuple[Token, ...]
@@ -105,7 +105,7 @@ Found = tuple[Stance, LeftOutReason | None, Effect | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ClaimComparison:
     """The stance of one sentence on a claim."""
 
     stance: Stance
@@ -139,12 +139,12 @@ class StatementReader:
             rarity={mark: concept.rarity + CONCEPT_RARITY for mark, concept in marks.items()},
         )
 
-    def read(self, text: str) -> Statement:
+    def read(self, text: str) -> ReadSentence:
         """Read a sentence."""
         marked = self._marked(text)
         tokens = read(marked)
         stems = frozenset(s for s in content_stems(marked) if not s.isdigit()) - _FREE
-        return Statement(tokens, read(text), read_effects(tokens, self.outcomes), stems)
+        return ReadSentence(tokens, read(text), read_effects(tokens, self.outcomes), stems)
 
     def words(self, text: str) -> frozenset[str]:
         """Return the stems of a text that may stand around a sentence, such as its passage."""
@@ -152,13 +152,13 @@ class StatementReader:
 
     def compare(
         self,
-        claim: Statement,
-        source: Statement,
+        claim: ReadSentence,
+        source: ReadSentence,
         context: frozenset[str] = frozenset(),
         *,
         least: float = NEARNESS,
         is_near: bool = False,
-    ) -> Comparison | None:
+    ) -> ClaimComparison | None:
         """Return the stance of a sentence on a claim; None where it is about something else or says neither.
 
         `context` holds the stems of what stands around the sentence, `least` replaces NEARNESS. With `is_near` the
@@ -183,9 +183,9 @@ class StatementReader:
             return None
         people = effect.people if effect else source.people
         others = frozenset[str]() if claim.people <= people else people - claim.people
-        return Comparison(stance, nearness, reason, claim.people <= people, others)
+        return ClaimComparison(stance, nearness, reason, claim.people <= people, others)
 
-    def _share(self, claim: Statement, stems: frozenset[str]) -> float:
+    def _share(self, claim: ReadSentence, stems: frozenset[str]) -> float:
         weights = {s: self.rarity.get(s) or support.FITTED.rarity(s) for s in claim.stems}
         return sum(weight for s, weight in weights.items() if s in stems) / (sum(weights.values()) or 1.0)
 
@@ -220,7 +220,7 @@ def _names_loss(words: Sequence[str]) -> bool:
     return any(stem(w) in FALLING and w.lower() not in ATTRIBUTES | COMPARATIVES for w in words)
 
 
-def _stance(claim: Statement, source: Statement, outcomes: frozenset[str]) -> Found | None:
+def _stance(claim: ReadSentence, source: ReadSentence, outcomes: frozenset[str]) -> Found | None:
     if any(stem(token.word) in SUPPOSING for token in source.tokens):
         return None
     missing, are_replaced = _missing_figures(claim, source)
@@ -242,7 +242,7 @@ def _stance(claim: Statement, source: Statement, outcomes: frozenset[str]) -> Fo
     return _by_figures(missing, are_replaced, nearest[0]) if relations == {Relation.AGREES} else None
 
 
-def _quoted(claim: Statement, source: Statement, found: Found | None) -> Found | None:
+def _quoted(claim: ReadSentence, source: ReadSentence, found: Found | None) -> Found | None:
     """Return the stance of a sentence that nearly holds a claim word for word: there each word that differs counts.
 
     A quotation must not change a figure, a denial or a group, nor any word where nearly all is quoted.
@@ -272,7 +272,7 @@ def _by_figures(missing: bool, are_replaced: bool, effect: Effect | None) -> Fou
     return None if missing else (Stance.SUPPORTS, None, effect)
 
 
-def _missing_figures(claim: Statement, source: Statement) -> tuple[bool, bool]:
+def _missing_figures(claim: ReadSentence, source: ReadSentence) -> tuple[bool, bool]:
     """Return whether figures of the claim are missing, and whether the source has others with each of their units."""
     known = set(source.figures)
     numbers, units = {number for number, _ in known}, {unit for _, unit in known}
