@@ -345,14 +345,14 @@
   }
 
   function countsOf(headline) {
+    const { studies_for: good = 0, studies_without_difference: same = 0, studies_against: bad = 0 } = headline;
+    const n = good + same + bad;
+    if (n < 2) return "";
     const found = [];
-    const agree = headline.studies_for;
-    if (agree) found.push(agree === 1 ? told("1 study agrees") : told("{n} studies agree", { n: agree }));
-    if (headline.studies_against) found.push(told("{n} found otherwise", { n: headline.studies_against }));
-    if (headline.studies_without_difference) {
-      found.push(told("{n} found no difference", { n: headline.studies_without_difference }));
-    }
-    return found.join(", ");
+    if (good) found.push(told("{n} found a benefit", { n: good }));
+    if (same) found.push(told("{n} found no clear difference", { n: same }));
+    if (bad) found.push(told("{n} found a disadvantage", { n: bad }));
+    return `${told("Of {n} studies:", { n })} ${found.join(", ")}`;
   }
 
   function append(sentence, mine) {

@@ -1,6 +1,7 @@
 """Headline, strength of evidence, missing parts and near questions: wherever an answer is shown."""
 
 import io
+import re
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -27,7 +28,7 @@ from tests.qa.conftest import ASKED
 pytestmark = pytest.mark.usefixtures("library")
 
 UNKNOWN = "does a sauna cure gout?"
-COUNTS = "3 studies agree, 1 found otherwise, 2 found no difference"
+COUNTS = "Of 6 studies: 3 found a benefit, 2 found no clear difference, 1 found a disadvantage"
 NEW = ("headline", "evidence_strength", "near_questions", "missing")
 
 
@@ -103,18 +104,18 @@ def test_the_page_opens_with_the_headline_then_strength_in_the_page_language(cli
     html, german = page_of(client, body), page_of(client, body, "de")
     opened = client.get(f"{body['url']}citations/headline/1/1/").content.decode()
 
-    order = ['id="headline-1"', 'id="strength-title"', 'id="confidence-title"']
+    order = ['id="headline-1"', 'class="fold strength', 'id="confidence-title"']
     places = [html.index(mark) for mark in order]
     assert places == sorted(places)
     assert '<strong class="chip yes">Yes</strong>' in html
     assert COUNTS in html
     assert "Strength of the evidence: <strong>moderate</strong>" in html
     assert "The best evidence cited here is a randomised trial." in html
-    assert "Does this answer fit the question?" in html
+    assert "Match with your question" in html
     assert "onfidence" not in html.replace("confidence-title", "").replace('class="confidence', "")
     assert f"<mark>{body['headline']['text']}</mark>" in opened
     assert '<strong class="chip yes">Ja</strong>' in german
-    assert "3 Studien stimmen zu, 1 fanden etwas anderes" in german
+    assert "Von 6 Studien: 3 mit Nutzen, 2 ohne klaren Unterschied, 1 mit Nachteil" in german
     assert "Aussagekraft der Studien: <strong>mittel</strong>" in german
     assert "<li>Das Beste, was hier zitiert wird, ist eine randomisierte Studie.</li>" in german
     assert "<li>Sie beruht auf 3 Studien.</li>" in german
@@ -132,7 +133,7 @@ def test_a_verdict_is_shown_where_it_helps(client: Client) -> None:
         shown = html.partition('<template id="making')[0]
         assert ('class="chip' in shown) is (words is not None)
         assert words is None or f">{words}</strong>" in shown
-        assert "studies agree" not in shown
+        assert "found a benefit" not in shown
 
 
 def test_a_refusal_links_to_near_questions_but_no_emergency_does(client: Client) -> None:
@@ -144,7 +145,11 @@ def test_a_refusal_links_to_near_questions_but_no_emergency_does(client: Client)
     assert "Questions that the studies answer" in html
     assert html.count("?q=How%20much%20protein") + html.count("?q=How+much+protein") == 2
     assert html.count("?q=Do%20few%20sets") + html.count("?q=Do+few+sets") == 1, "three at most"
-    assert "Questions that the studies answer" not in page_of(client, urgent)
+    alone = page_of(client, urgent)
+    assert "Questions that the studies answer" not in alone
+    assert not re.search(r'<form[^>]*(?:question|feedback)|id="(?:next|keep|feedback)-title"', alone), (
+        "help, nothing else"
+    )
 
 
 def test_a_partial_answer_names_what_is_missing(client: Client) -> None:

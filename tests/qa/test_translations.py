@@ -334,7 +334,7 @@ def test_an_answer_keeps_its_words_and_its_page_speaks_german(monkeypatch: pytes
     assert re.search(r'<span class="sentence" lang="en"[^>]*>', html)
     assert '<blockquote lang="en">' in html
     assert "Kurz gesagt" in html
-    assert "Passt diese Antwort zur Frage?" in html
+    assert "Passt das zu Ihrer Frage?" in html
     assert f'<h1 id="question-title" tabindex="-1" dir="auto">{payload["question"]}' in html
     assert f"<mark>{QUOTE}</mark>" in opened
     assert '<blockquote lang="en">' in opened
