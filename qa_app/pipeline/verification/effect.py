@@ -198,7 +198,7 @@ def _effect(clause: Sequence[Token], outcomes: frozenset[str], before: Effect | 
     verbs = [_sign(head[place]) for place in changes if _sign(head[place]) and head[place].word not in COMPARATIVES]
     change = _change(head, changes, outcomes)
     if continued and continued.verb < 0 and changes and not verbs:
-        change = _REVERSED.get(change, change)  # "lost fat, but also more muscle"
+        change = _REVERSED.get(change, change)  # "lost water, but also more salt"
     return Effect(
         change=change,
         subject=(_stems(head) if tail else opening) | inherited,

@@ -191,7 +191,7 @@ class StatementReader:
 
     def _marked(self, text: str) -> str:
         """Return the text with a mark in place of each name of a concept; words that compare or deny stay."""
-        text = _UNEQUAL.sub(r"\1less\3 than", text)  # "does not build as much muscle as"
+        text = _UNEQUAL.sub(r"\1less\3 than", text)  # "does not hold as much water as"
         text = _EQUAL.sub(r"same \1\2 than", text)
         parts, at = [], 0
         for mention in self.concepts.find(text):
@@ -199,7 +199,7 @@ class StatementReader:
             if slot_of(mention.concept) == "people" or all(stem(word) in _FREE for word in words):
                 continue
             if _names_loss(words) and not _names_loss(WORD.findall(mention.concept.name)):
-                continue  # "muscle loss" is no plain name of muscle mass
+                continue  # "water loss" is no plain name of water content
             kept = [word for word in words if word.lower() in COMPARATIVES | NEGATIONS]
             if words[0].lower().startswith("non") and not mention.concept.name.lower().startswith("non"):
                 kept = [*(word for word in kept if word.lower() != "non"), "non-"]
