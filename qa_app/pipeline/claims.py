@@ -49,7 +49,7 @@ class ClaimVerdict(StrEnum):
 
 
 class ClaimNote(StrEnum):
-    """What a reader must know of a verdict."""
+    """A warning that goes with a verdict."""
 
     OTHER_PEOPLE = "other_people"
     """Passages say so, but of other people than the claim."""
@@ -99,7 +99,7 @@ class CheckedClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class _Near:
+class _Sentence:
     passage: Passage
     place: int
     """Of the sentence in its passage."""
@@ -122,9 +122,9 @@ class _Near:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _Compared:
     comparison: ClaimComparison
-    near: _Near
+    near: _Sentence
     people: str = ""
 
     @property
@@ -181,7 +181,7 @@ def check_claim(
     claim = reader.read(query.text)
     nearest = _nearest_sentences(retrieved, passages)
     judged = list(_judge(claim, query, retrieved, reader, nearest))
-    studies: dict[str, list[_Judged]] = {}
+    studies: dict[str, list[_Compared]] = {}
     for row in judged:
         studies.setdefault(row.near.passage.study.study_id, []).append(row)
     by_study = sorted((row for rows in studies.values() for row in _decide(rows)), key=lambda row: row.rank)
@@ -207,7 +207,7 @@ def _passages(retrieved: Retrieved, corpus: Corpus, policy: Policy) -> tuple[Pas
     return load_pool(ids, corpus) + corpus.plain_passages(studies)
 
 
-def _nearest_sentences(retrieved: Retrieved, passages: Sequence[Passage]) -> list[_Near]:
+def _nearest_sentences(retrieved: Retrieved, passages: Sequence[Passage]) -> list[_Sentence]:
     """Return the sentences that may state a result, the nearest by meaning first; by words where there is no vector."""
     rows = []
     for rank, passage in enumerate(passages):
@@ -219,12 +219,12 @@ def _nearest_sentences(retrieved: Retrieved, passages: Sequence[Passage]) -> lis
             has_vector = retrieved.vector is not None and sentence.vector is not None
             cosine = float(np.dot(np.asarray(retrieved.vector), np.asarray(sentence.vector))) if has_vector else 0.0
             rows.append((-cosine, rank, place))
-    return [_Near(passages[rank], place, -negative) for negative, rank, place in sorted(rows)[:MOST_SENTENCES]]
+    return [_Sentence(passages[rank], place, -negative) for negative, rank, place in sorted(rows)[:MOST_SENTENCES]]
 
 
 def _judge(
-    claim: ReadSentence, query: Query, retrieved: Retrieved, reader: StatementReader, nearest: Sequence[_Near]
-) -> Iterator[_Judged]:
+    claim: ReadSentence, query: Query, retrieved: Retrieved, reader: StatementReader, nearest: Sequence[_Sentence]
+) -> Iterator[_Compared]:
     """Yield the sentences that support or contradict a claim."""
     contexts: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
     for near in nearest:
@@ -238,7 +238,7 @@ def _judge(
         comparison = reader.compare(claim, reader.read(near.text), around, least=least, is_near=is_near)
         if comparison is not None and not near.gives_orders:
             people = _other_people(claim, comparison, query.facets, study, near.text, own, around)
-            yield _Judged(comparison, near, people)
+            yield _Compared(comparison, near, people)
 
 
 def _other_people(
@@ -265,24 +265,24 @@ def _other_people(
     return study.population or study.title
 
 
-def _decide(judged: Sequence[_Judged]) -> tuple[_Judged, ...]:
+def _decide(judged: Sequence[_Compared]) -> tuple[_Compared, ...]:
     """Return the nearest sentence of a study; the nearest of each stance where two are nearly as near."""
     rows = sorted(judged, key=lambda row: (bool(row.people), *row.rank))
     rows = [row for row in rows if bool(row.people) is bool(rows[0].people)]
     least = max(row.nearness for row in rows) - TIE
-    found: dict[Stance, _Judged] = {}
+    found: dict[Stance, _Compared] = {}
     for row in rows:
         if row.nearness >= least:
             found.setdefault(row.comparison.stance, row)
     return tuple(found.values())
 
 
-def _shown(nearest: Sequence[_Near]) -> Iterator[ClaimSpan]:
+def _shown(nearest: Sequence[_Sentence]) -> Iterator[ClaimSpan]:
     quotable = (near for near in nearest if not near.gives_orders)
     for near in islice(quotable, NEAREST):
         yield ClaimSpan(None, near.span, near.passage)
 
 
-def _decisive(row: _Judged) -> ClaimSpan:
+def _decisive(row: _Compared) -> ClaimSpan:
     comparison = row.comparison
     return ClaimSpan(comparison.stance, row.near.span, row.near.passage, comparison.reason, row.people)
