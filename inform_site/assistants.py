@@ -102,6 +102,17 @@ Answers nothing."""
         asked: Json = {"question": query, "limit": limit} | ({"collection": collection} if collection else {})
         return await _request(site, ctx, "POST", "/api/v1/search", json=asked)
 
+    @server.tool(title="Check claims", annotations=reading)
+    async def check_claims(ctx: Context, text: str, collection: str | None = None) -> Json:
+        """Checks each sentence of a text (fifty at most) against the corpus: supported, contradicted, mixed or \
+not_covered.
+
+        `spans` hold the words that decide, with their study and its people. `note` other_people: the words are about
+        others than the claim. not_covered says nothing about whether a claim is true.
+        """
+        asked = {"text": text} | ({"collection": collection} if collection else {})
+        return await _request(site, ctx, "POST", "/api/v1/claims", json=asked)
+
     @server.tool(title="Read a study", annotations=reading)
     async def get_study(ctx: Context, study_id: str) -> Json:
         """One published study (such as S018): bibliography, design, population, notice, findings."""

@@ -44,7 +44,7 @@ _SHORTEST, _LONGEST = 6, 60  # words of a sentence that is edited
 
 def evaluate(abstracts: Sequence[Path], *, n: int, seed: int, report: Callable[[str], None]) -> dict[str, Any]:
     """Run `measure` on the live corpus and on each file of abstracts, with `n` sentences in all. Raises TooFew."""
-    sets = {"corpus": _searchable_passages(), **{path.name: read_abstracts(path) for path in abstracts}}
+    sets = {"corpus": searchable_passages(), **{path.name: read_abstracts(path) for path in abstracts}}
     each = max(1, n // (len(sets) * len((*MUTATIONS, *FAITHFUL))))
     figures = {}
     for name, passages in sets.items():
@@ -53,7 +53,8 @@ def evaluate(abstracts: Sequence[Path], *, n: int, seed: int, report: Callable[[
     return figures
 
 
-def _searchable_passages() -> tuple[Passage, ...]:
+def searchable_passages() -> tuple[Passage, ...]:
+    """Return the searchable passages of the corpus."""
     ids = models.Passage.objects.searchable().order_by("pk").values_list("pk", flat=True)
     return search.load_passages(list(ids))
 

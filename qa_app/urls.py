@@ -22,6 +22,8 @@ urlpatterns = [
     path("suggest/", pages.suggest, name="suggest"),
     path("how-it-works/", pages.how_it_works, name="how_it_works"),
     path("history/", pages.history, name="history"),
+    path("claims/", pages.check_claims, name="check_claims"),
+    path("claims/one/", pages.check_claim, name="check_claim"),
     path("compare/", pages.compare, name="compare"),
     path("answers/<answer_id:answer_id>/", pages.answer, name="answer"),
     path(

@@ -207,15 +207,8 @@ def check(*, question: object, mode: object, collection: object, writer: object,
     if writer not in WRITERS:
         raise BadQuestion("writer", "unknown", f"Choose a writer: {', '.join(WRITERS)}.")
     chosen = before.collection if collection is None and before else collection
-    slugs = [c.slug for c in search.collections()] if chosen is not None else []
-    if collection is not None and collection not in slugs:
-        raise BadQuestion(
-            "collection",
-            "unknown",
-            N_("There is no such collection. Choose one of %(slugs)s, or none."),
-            slugs=", ".join(slugs),
-        )
-    if collection is None and chosen in slugs:
+    check_collection(collection)
+    if collection is None and chosen is not None and chosen in {c.slug for c in search.collections()}:
         collection = chosen
     asked = _searchable(text)
     meant = _resolve_follow_up(asked, before) if before else None
@@ -226,6 +219,18 @@ def check(*, question: object, mode: object, collection: object, writer: object,
         collection=collection if isinstance(collection, str) else None,
         understood_as=meant,
     )
+
+
+def check_collection(collection: object) -> None:
+    """Validate the slug of a collection; None stands for the whole corpus. Raises BadQuestion."""
+    slugs = [c.slug for c in search.collections()] if collection is not None else []
+    if collection is not None and collection not in slugs:
+        raise BadQuestion(
+            "collection",
+            "unknown",
+            N_("There is no such collection. Choose one of %(slugs)s, or none."),
+            slugs=", ".join(slugs),
+        )
 
 
 def _searchable(text: str) -> str:

@@ -258,7 +258,7 @@ def part(sentences: tuple[Sentence, ...]) -> Payload:
                 "support_level": sentence.support_level,
                 "kind": sentence.kind.value,
                 "paragraph": sentence.paragraph,
-                "support": _support(sentence.support) + _counted_studies(sentence),
+                "support": support(sentence.support) + _counted_studies(sentence),
             }
             for sentence in sentences
         ],
@@ -275,11 +275,11 @@ def headline_row(headline: Headline) -> Payload:
         "studies_without_difference": headline.studies_without_difference,
         "citations": list(headline.citations),
         "kind": SentenceKind.QUOTE.value,
-        "support": _support(headline.support),
+        "support": support(headline.support),
     }
 
 
-def _support(spans: Iterable[Span]) -> list[Payload]:
+def support(spans: Iterable[Span]) -> list[Payload]:
     """Return the quoted spans of a sentence."""
     return [
         {

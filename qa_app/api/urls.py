@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from qa_app.api import answers, desk, files, follows, legacy, reviews, searching, streaming
+from qa_app.api import answers, claims, desk, files, follows, legacy, reviews, searching, streaming
 
 urlpatterns = [
     path("api/v1/search", searching.SearchView.as_view(), name="api_search"),
+    path("api/v1/claims", claims.ClaimsView.as_view(), name="api_check_claims"),
     path("api/v1/answers", answers.AnswersView.as_view(), name="api_create_answer"),
     path("api/v1/answers/stream", streaming.StreamView.as_view(), name="api_stream_answer"),
     path("api/v1/answers/<str:answer_id>", answers.AnswerView.as_view(), name="api_get_answer"),

@@ -49,13 +49,18 @@ def read_claims(folder: Path) -> dict[str, tuple[Claim, ...]]:
     return sets
 
 
+def split_evidence(texts: Sequence[str]) -> tuple[str, ...]:
+    """Split texts into sentences."""
+    return tuple(s for text in texts for s in _SENTENCE.split(text) if s.strip())
+
+
 def _read(path: Path) -> tuple[Claim, ...]:
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     claims = []
     for number, line in enumerate(data.decode("utf-8").splitlines(), start=1):
         try:
             row = json.loads(line)
-            texts = tuple(s for text in row["evidence"] for s in _SENTENCE.split(text) if s.strip())
+            texts = split_evidence(row["evidence"])
             claims.append(Claim(row["claim"], texts, row["label"] == "supported"))
         except (ValueError, KeyError, TypeError) as error:
             raise BadClaims(f"{path}:{number}: {type(error).__name__}: {error}") from error

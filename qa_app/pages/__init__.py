@@ -1,6 +1,7 @@
 """Public pages: ask a question, read an answer, open its quotations, export it."""
 
 from qa_app.pages.answers import answer, citation, feedback
+from qa_app.pages.claims import check_claim, check_claims
 from qa_app.pages.comparing import compare
 from qa_app.pages.errors import bad_request, not_found, server_error, too_many
 from qa_app.pages.explaining import how_it_works
@@ -15,6 +16,8 @@ __all__ = [
     "answer",
     "ask",
     "bad_request",
+    "check_claim",
+    "check_claims",
     "citation",
     "compare",
     "confirm",

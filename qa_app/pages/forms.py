@@ -9,7 +9,7 @@ from django import forms
 from django.utils import formats
 from django.utils.translation import gettext
 
-from qa_app.answers import asking
+from qa_app.answers import asking, claim_checking
 from qa_app.feedback import ratings
 
 T = TypeVar("T")
@@ -56,6 +56,33 @@ class QuestionForm(forms.Form):
         """Add an error and keep what was typed."""
         self.full_clean()
         self.add_error("question", why)
+
+
+class ClaimsForm(forms.Form):
+    """The text whose claims are checked."""
+
+    text = forms.CharField(required=False, strip=False, validators=[])
+
+    @property
+    def typed(self) -> str:
+        return str(self["text"].value() or "")
+
+    @property
+    def text_errors(self) -> list[str]:
+        return [str(error) for error in self.errors.get("text", ())] if self.is_bound else []
+
+    def split(self) -> tuple[claim_checking.ClaimText, ...] | None:
+        """Return the sentences of the text; None for a rejected text, with the reason among the errors."""
+        self.full_clean()
+        try:
+            return claim_checking.split(self.cleaned_data["text"])
+        except claim_checking.BadClaimText as bad:
+            self.add_error("text", translate(bad))
+            return None
+
+    def refuse(self, why: str) -> None:
+        """Add an error and keep what was typed."""
+        self.add_error("text", why)
 
 
 class FeedbackForm(forms.Form):

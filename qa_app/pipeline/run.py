@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from corpus_app.records import Concept
-from qa_app.pipeline import endings, evidence, timeline, writing
+from qa_app.pipeline import claims, endings, evidence, timeline, writing
+from qa_app.pipeline.claims import CheckedClaim
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.policy import Policy
@@ -20,6 +21,7 @@ from qa_app.pipeline.question.safety_model import SafetyClassifier
 from qa_app.pipeline.records import Candidate, Declined, Ending, InsufficientEvidence, Question, Refused, Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, retrieve_scoped
 from qa_app.pipeline.text import stem_set
+from qa_app.pipeline.verification.statements import StatementReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,21 @@ class Engine:
                 ranked = evidence.rank_all(question, query, facts, retrieved, corpus, self.policy, reranker)
         query = replace(query, linked=retrieved.linked)
         return Searched(query, retrieved, ranked, scope, endings.related_concepts(query, facts))
+
+    def check_claim(self, claim: Question, *, corpus: Corpus, clock: Clock) -> CheckedClaim | Declined:
+        """Return the verdict on a claim, or its fixed reply. Raises OutOfTime and DatabaseError."""
+        with corpus.snapshot():
+            facts = corpus.facts()
+            with clock("scope"):
+                declined = self._declined(claim, corpus, facts)
+            if declined is not None:
+                return declined
+            with clock("understand"):
+                query = parse_question(claim.searched, corpus, facts)
+            retrieved, _ = retrieve_scoped(query, corpus, facts, self.models, self.policy, clock, claim.collection)
+            with clock("verify"):
+                reader = StatementReader.build(facts.concept_index)
+                return claims.check_claim(query, retrieved, corpus, self.policy, reader)
 
     def _declined(self, question: Question, corpus: Corpus, facts: CorpusFacts) -> Declined | None:
         vector = None

@@ -135,8 +135,10 @@ def read_addresses() -> Iterator[str]:
             yield route
 
 
-ASKING = dict.fromkeys(("/api/v1/answers", "/api/v1/search"), "question") | dict.fromkeys(
-    ("/ask", "/explain-research", "/api/unified-search"), "query"
+ASKING = (
+    dict.fromkeys(("/api/v1/answers", "/api/v1/search"), "question")
+    | dict.fromkeys(("/ask", "/explain-research", "/api/unified-search"), "query")
+    | {"/api/v1/claims": "text"}
 )
 
 
@@ -153,7 +155,7 @@ def test_nothing_of_a_draft_is_told(answer: str, drafts: tuple[int, ...], caller
                     words = told(response).replace(address.encode(), b"").replace(echo, b"")
                     said.append((caller, address + query, response.status_code, words))
         for path, field in ASKING.items():
-            asked = {field: f"How many weekly {WORD} sets per muscle for growth?"}
+            asked = {field: f"How many weekly {WORD} sets per muscle for growth{'.' if field == 'text' else '?'}"}
             response = send("POST", path, None, headers, asked)
             said.append((caller, path, response.status_code, told(response)))
 
@@ -194,6 +196,7 @@ async def by_assistant(address: str, headers: dict[str, str], question: str, pas
     """What each tool tells of what it should not."""
     asked: dict[str, dict[str, Any]] = {
         "ask": {"question": question}, "search": {"query": question, "limit": 50},
+        "check_claims": {"text": f"Canary {WORD} sets made for the most growth."},
         "get_study": {"study_id": "zyxcanary-0"}, "get_passage": {"passage_id": passage_id}, "list_collections": {},
     }  # fmt: skip
     async with (

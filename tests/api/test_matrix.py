@@ -55,7 +55,7 @@ PUBLIC = {
     "POST /api/v1/answers, POST /api/v1/answers/stream, POST /api/v1/answers/{answer_id}/feedback, "
     "POST /api/v1/answers/{answer_id}/replay",
     READ: "GET /api/v1/answers/{answer_id}, GET /api/v1/answers/{answer_id}/bundle, GET /api/v1/answers/{answer_id}/export, "
-    "GET /api/v1/search, POST /api/v1/search, GET /api/v1/studies, GET /api/v1/studies/{study_id}, "
+    "GET /api/v1/search, POST /api/v1/search, POST /api/v1/claims, GET /api/v1/studies, GET /api/v1/studies/{study_id}, "
     "GET /api/v1/studies/{study_id}/passages, GET /api/v1/passages/{passage_id}, GET /api/v1/concepts, "
     "GET /api/v1/concepts/{concept_id}, GET /api/v1/collections, GET /api/v1/certainties, GET /api/v1/corpus/version, GET /api/v1/corpus/changes",
     ANYBODY: "GET /api/v1/health",

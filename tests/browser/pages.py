@@ -66,6 +66,10 @@ class Words:
 REAL = Words()
 STRESS = Words(f"A study of {LONG}", f"Ten sets {LONG}. Five sets.", f"Men {LONG}", f"See {LONG}", LONG, f"{LONG}.bib")
 words = STRESS  # the pictures say `pages.words = pages.REAL`: long words without a space are for tests
+CLAIMS = (
+    "More weekly sets per muscle group give more muscle growth. More weekly sets per muscle group give less muscle "
+    f"growth. Saunas at {LONG} degrees build muscle. Is that so?"
+)
 UNANSWERED = "How hot should a sauna be for muscle growth?"
 
 
@@ -202,6 +206,13 @@ def follow_by_feed(page: Page) -> None:
     page.get_by_role("button", name="Follow by feed").click()
     page.locator("#follow-question .address").wait_for()
     page.locator("#follow-question").scroll_into_view_if_needed()
+
+
+def check_claims(page: Page) -> None:
+    page.get_by_label("Text to check").fill(CLAIMS)
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_text("3 of 3 checked").wait_for()
+    open_folds(page)
 
 
 def point_at_the_button(page: Page) -> None:
@@ -522,6 +533,7 @@ PUBLIC: dict[str, Place] = {
     "own questions": Place(lambda site: f"{site.url}/history/", first=_remember), "compare": _path("/compare/"),
     "compared": Place(_in_both_modes), "compared with nothing": _path("/compare/?a=x&b=y", status=404),
     "button pointed at": _path("/", then=point_at_the_button, part="#ask-form"),
+    "claims": _path("/claims/"), "claims checked": _path("/claims/", then=check_claims),
     "missing": _path("/nothing", status=404), "bad request": _failure(400, errors.bad_request),
     "page out of date": _failure(403, csrf_failure),
     "too many questions": _failure(429, lambda request: pages.too_many(request, seconds=3_000)),

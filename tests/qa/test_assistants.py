@@ -21,7 +21,7 @@ from tests.qa.conftest import ASKED, CANARY, DRAFT
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
 
-TOOLS = ["ask", "get_passage", "get_study", "list_collections", "search"]
+TOOLS = ["ask", "check_claims", "get_passage", "get_study", "list_collections", "search"]
 
 
 @pytest.fixture
@@ -97,10 +97,12 @@ def test_published_studies_are_read_and_drafts_look_missing(address: str) -> Non
     found = call(address, "search", query=ASKED, limit=3)
     study = call(address, "get_study", study_id="T-SETS")
     collections = call(address, "list_collections")
+    claims = call(address, "check_claims", text="Ten weekly sets per muscle reduced growth more than five.")["claims"]
     hidden = call(address, "search", query=CANARY)
 
     assert found["passages"][0]["study_id"] == study["study_id"] == "T-SETS"
     assert [row["slug"] for row in collections["items"]] == ["nutrition", "training"]
+    assert [row["verdict"] for row in claims] == ["contradicted"]
     assert DRAFT not in {row["study_id"] for row in hidden["passages"]}
     assert said(attempt(address, "get_study", study_id=DRAFT)) == said(attempt(address, "get_study", study_id="T-NONE"))
     assert "result" not in said(attempt(address, "get_study", study_id="../collections"))

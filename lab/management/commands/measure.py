@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from lab import edited_sentences, following, foreign_corpus, grounding_fit, judging, lexicon_usage, retrieval
+from lab import (
+    claim_checks,
+    edited_sentences,
+    following,
+    foreign_corpus,
+    grounding_fit,
+    judging,
+    lexicon_usage,
+    retrieval,
+)
 from qa_app.evaluation import golden_set
 from qa_app.management.commands.evaluate import format_share, write
 from qa_app.pipeline import learned
@@ -72,6 +82,13 @@ class Command(BaseCommand):
         )
         corpus.add_argument("--json", type=Path, dest="out", help="write the figures and a row a question here")
         corpus.add_argument("--preset", help=f"instead of the site's policy: {', '.join(PRESETS)}")
+        claims = kinds.add_parser("claims", help="the check of claims, on labelled claims")
+        claims.add_argument("files", type=Path, nargs="*", help="claims with their evidence, .jsonl or .jsonl.gz")
+        claims.add_argument("--corpus", type=Path, default=settings.BASE_DIR / "corpus", help="the corpus folder")
+        claims.add_argument(
+            "--claims", type=Path, default=settings.BASE_DIR / "lab" / "claims.jsonl", help="claims on that corpus"
+        )
+        claims.add_argument("--json", type=Path, dest="out", help="write the figures here")
         grounding = kinds.add_parser("grounding", help="fit the estimate for texts without curated questions")
         grounding.add_argument("folders", type=Path, nargs="+", help="folders of studies/ and questions.jsonl")
         grounding.add_argument("--out", type=Path, default=learned.FOLDER, help="folder of the models")
@@ -88,6 +105,8 @@ class Command(BaseCommand):
             self.corpus(**{k: options[k] for k in ("folders", "out", "preset", "changes")})
         elif what == "grounding":
             self.grounding(options["folders"], options["out"])
+        elif what == "claims":
+            self.claims(options["files"], options["corpus"], options["claims"], options["out"])
         elif what == "lexica":
             self.lexica(options["files"], options["library"])
         elif what == "verification":
@@ -239,6 +258,24 @@ class Command(BaseCommand):
                     f"{high:.2%})"
                 )
         write(figures, out)
+
+    def claims(self, files: list[Path], corpus: Path, labelled: Path, out: Path | None) -> None:
+        results = {}
+        try:
+            for file in files:
+                results[file.name] = claim_checks.check_evidence(file)
+            results[labelled.name], edited = claim_checks.check_corpus(
+                corpus, labelled, cache=settings.DATA_DIR / "cache", report=self.progress
+            )
+        except (OSError, ValueError) as error:
+            raise CommandError(str(error)) from error
+        measured = {name: claim_checks.figures(rows) for name, rows in results.items()}
+        for name, row in measured.items():
+            self.stdout.write(claim_checks.figures_text(name, row))
+        for kind, verdicts in edited.items():
+            told = ", ".join(f"{verdict} {n}" for verdict, n in verdicts.most_common())
+            self.stdout.write(f"sentences of the corpus, {kind}: {told}")
+        write(measured | {"edited": edited, "claims": [asdict(row) for row in results[labelled.name]]}, out)
 
 
 def spell(figure: dict[str, Any], sign: str = "") -> str:

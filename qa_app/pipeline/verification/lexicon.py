@@ -92,44 +92,47 @@ RISING = _stems(
     augmentation boost boosts boosted boosting elevate elevates elevated elevating elevation expand expands
     expanded expansion extend extends extended strengthen strengthens strengthened accelerate accelerates
     accelerated acceleration promote promotes promoted promoting promotion stimulate stimulates stimulated
-    stimulation activate activates activated activation induce induces induced induction upregulate
-    upregulates upregulated upregulation amplify amplified amplification potentiate potentiates potentiated
-    facilitate facilitates facilitated favour favours favoured favor favors favored benefit benefits benefited
-    beneficial better best superior superiority long longer longest fast faster fastest strong stronger
-    strongest heavy heavier heaviest positive positively gained up upward upwards above exceed exceeds
-    exceeded excess surpass surpassed climb climbs climbed soar soared jump jumped surge surged escalate
-    escalated intensify intensified maximise maximised maximize maximized effective efficacious protect
-    protects protected protective protection rescue rescued restore restored recover recovered recovery safe
-    safer advantage advantageous double doubled triple tripled multiply multiplied add adds added adding early
-    earlier thick thicker thicken thickened wide wider widen widened deep deeper full fuller rich richer
-    frequent often easier easy win succeed succeeded success successful successfully support supports
-    supported confirm confirms confirmed enable enables enabled allow allows allowed produce produces produced
-    generate generated sustain sustained maintain maintained preserve preserved retain retained old older
-    oldest hot warmer tall taller""",
+    stimulation activate activates activated activation induce induces induced induction upregulate upregulates
+    upregulated upregulation amplify amplified amplification potentiate potentiates potentiated facilitate
+    facilitates facilitated favour favours favoured favor favors favored benefit benefits benefited beneficial
+    better best superior superiority long longer longest fast faster fastest strong stronger strongest heavy
+    heavier heaviest positive positively gained accelerate accelerates accelerating exacerbate exacerbates
+    exacerbated aggravate aggravates aggravated encourage encourages encouraged quicken quickens hasten hastens
+    hastened trigger triggers triggered up upward upwards above exceed exceeds exceeded excess surpass surpassed
+    climb climbs climbed soar soared jump jumped surge surged escalate escalated intensify intensified maximise
+    maximised maximize maximized effective efficacious protect protects protected protective protection rescue
+    rescued restore restored recover recovered recovery safe safer advantage advantageous double doubled triple
+    tripled multiply multiplied add adds added adding early earlier thick thicker thicken thickened wide wider
+    widen widened deep deeper full fuller rich richer frequent often easier easy win succeed succeeded success
+    successful successfully support supports supported confirm confirms confirmed enable enables enabled allow
+    allows allowed produce produces produced generate generated sustain sustained maintain maintained preserve
+    preserved retain retained old older oldest hot warmer tall taller""",
 )
 FALLING = _stems(
-    """decrease decreases decreased decreasing decline declines declined declining fall falls fell fallen falling
-    reduce reduces reduced reducing reduction reductions lower lowers lowered lowering lowest low drop drops
-    dropped dropping lose loses lost losing loss losses less lesser least fewer fewest few small smaller
+    """decrease decreases decreased decreasing decline declines declined declining fall falls fell fallen
+    falling reduce reduces reduced reducing reduction reductions lower lowers lowered lowering lowest low drop
+    drops dropped dropping lose loses lost losing loss losses less lesser least fewer fewest few small smaller
     smallest diminish diminishes diminished diminishing shrink shrinks shrank shrunk shrinkage attenuate
     attenuates attenuated attenuating attenuation blunt blunts blunted blunting impair impairs impaired
     impairing impairment worsen worsens worsened worsening worse worst deteriorate deteriorates deteriorated
     deterioration suppress suppresses suppressed suppressing suppression inhibit inhibits inhibited inhibiting
-    inhibition inhibitory block blocks blocked blocking prevent prevents prevented preventing prevention
-    abolish abolishes abolished abrogate abrogates abrogated eliminate eliminates eliminated downregulate
-    downregulates downregulated downregulation deplete depletes depleted depletion weaken weakens weakened
-    weak weaker weakest short shorter shortest shorten shortened slow slower slowest slowed light lighter
-    lightest inferior inferiority negative negatively harm harms harmed harmful damage damages damaged
-    detriment detrimental hinder hinders hindered hamper hampered compromise compromised limit limits limited
-    restrict restricts restricted curb curbed cut cuts minimise minimised minimize minimized mitigate
-    mitigates mitigated alleviate alleviates alleviated ameliorate ameliorates ameliorated atrophy regress
-    regressed halve halved down downward downwards below deficit deficient deficiency disrupt disrupts
-    disrupted interfere interferes interfered slump slumped plummet plummeted dwindle dwindled subside
-    subsided erode eroded dampen dampens dampened delay delays delayed late later retard retarded adverse
-    adversely toxic unsafe dangerous risky disadvantage disadvantageous subtract subtracted remove removed
-    removal withdraw withdrawn thin thinner narrow narrower narrowed shallow shallower poor poorer rare rarer
-    hard harder difficult failed unsuccessful oppose opposed destroy destroyed degrade degraded degradation
-    lighten young younger youngest cold cooler little silence silenced knockdown""",
+    inhibition inhibitory block blocks blocked blocking prevent prevents prevented preventing prevention abolish
+    abolishes abolished abrogate abrogates abrogated eliminate eliminates eliminated downregulate downregulates
+    downregulated downregulation deplete depletes depleted depletion weaken weakens weakened weak weaker weakest
+    short shorter shortest shorten shortened slow slower slowest slowed light lighter lightest inferior
+    inferiority negative negatively harm harms harmed harmful damage damages damaged detriment detrimental
+    hinder hinders hindered hamper hampered compromise compromised limit limits limited restrict restricts
+    restricted curb curbed cut cuts minimise minimised minimize minimized mitigate mitigates mitigated alleviate
+    alleviates alleviated ameliorate ameliorates ameliorated atrophy regress regressed halve halved down
+    downward downwards below deficit deficient deficiency disrupt disrupts disrupted interfere interferes
+    interfered slump slumped plummet plummeted dwindle dwindled subside subsided erode eroded dampen dampens
+    dampened delay delays delayed late later retard retarded adverse adversely toxic unsafe dangerous risky
+    disadvantage disadvantageous subtract subtracted remove removed removal withdraw withdrawn thin thinner
+    narrow narrower narrowed shallow shallower poor poorer rare rarer hard harder difficult failed unsuccessful
+    oppose opposed destroy destroyed degrade degraded degradation lighten halt halts halted deactivate
+    deactivates deactivated delaying slows slowing antagonize antagonizes inaccurate inaccurately counteract
+    counteracts shrinks reverse reverses reversed young younger youngest cold cooler little silence silenced
+    knockdown""",
 )
 LEVEL = _stems(
     """similar similarly comparable comparably equal equally equivalent same identical unchanged unaffected stable
@@ -137,6 +140,38 @@ LEVEL = _stems(
     differences differ differs differed different change changes changed changing alter alters altered affect
     affects affected vary varied""",
 )
+# Words that may describe a thing and no change: "high loads", "a long programme", "the effect of".
+ATTRIBUTES = frozenset(
+    """high low long short heavy light strong weak large small big early late fast slow deep shallow full rich poor hard
+    easy thick thin wide narrow hot cold positive negative add adds added adding effect effects active activity
+    activities training""".split()
+)
+# Of LEVEL, those that say "no difference" by themselves.
+SAMENESS = frozenset(
+    """similar similarly comparable comparably equal equally equivalent same identical unchanged unaffected stable
+    constant steady alike indistinguishable match matched maintain remained plateau plateaued""".split()
+)
+# Words that say nothing changes where they are denied, and nouns for a lack.
+INFLUENCES = frozenset("effect effects influence influences impact impacts".split())
+LACKS = frozenset("lack lacks lacked lacking absence absent without".split())
+DEGREES = frozenset({"degree", "extent", "rate"})
+COMPARATIVES = frozenset(
+    "more less fewer most least greater smaller larger higher lower bigger better worse faster slower longer "
+    "shorter".split()
+)
+# Words before what something is compared with, some of them only before "to" or "with".
+COMPARING = frozenset("than versus vs against compared relative".split())
+LINKED_BY_TO = frozenset({"compared", "relative"})
+ASSOCIATED = _stems("associated association linked correlated correlation predicted related")
+# Conjunctions that set one statement against another.
+CONTRASTS = frozenset("but while whereas although though yet".split())
+# Words of a sentence that asks or supposes, and states no result.
+SUPPOSING = _stems(
+    "whether if hypothesize hypothesise hypothesis myth unclear unknown asked aim aimed investigate examine explore "
+    "evaluate objective purpose sought determine"
+)
+# Words for people that name no group among them.
+ANYBODY = _stems("adult people person human healthy patient participant subject volunteer")
 POPULATIONS = _stems(
     """man men woman women male males female females boy boys girl girls child children infant infants newborn
     newborns neonate neonates baby babies toddler toddlers adolescent adolescents teenager teenagers teen

@@ -1,0 +1,318 @@
+"""Read what a sentence says of an outcome: that it rises, falls, differs or stays the same, and against what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import prod
+
+from qa_app.pipeline.text import EMPTY_WORDS, stem
+from qa_app.pipeline.verification.lexicon import (
+    ANYBODY,
+    ASSOCIATED,
+    ATTRIBUTES,
+    COMPARATIVES,
+    COMPARING,
+    CONTRASTS,
+    DEGREES,
+    FALLING,
+    INFLUENCES,
+    LACKS,
+    LEVEL,
+    LINKED_BY_TO,
+    NEGATIONS,
+    RISING,
+    SAMENESS,
+    SIGNIFICANCE,
+    Kind,
+)
+from qa_app.pipeline.verification.reading import Token
+
+NEGATES_WITHIN = 5
+"""Tokens from a negation to the direction that it denies: "did not, at any time, increase"."""
+DENIES_WITHIN = 3
+"""Tokens from a negation to the influence that it denies: "no clear effect"."""
+QUALIFIES_WITHIN = 3
+"""Tokens between two direction words of which one qualifies the other."""
+NAMES_WITHIN = 3
+"""Tokens between a change and the outcome that changes."""
+OPENS_WITHIN = 2
+"""Tokens before the change of a clause that continues the one before: ", but | also improved"."""
+_BREAKS = frozenset(";:")
+_EMPTY = frozenset(map(stem, EMPTY_WORDS))
+
+
+class Change(StrEnum):
+    """The change of an outcome that a clause asserts."""
+
+    RISES = "rises"
+    FALLS = "falls"
+    SAME = "same"
+    DIFFERS = "differs"
+    NO_RISE = "no_rise"
+    NO_FALL = "no_fall"
+    UNCLEAR = "unclear"
+    """It asserts several changes that differ."""
+    NONE = "none"
+    """It asserts no change."""
+
+
+class Relation(StrEnum):
+    AGREES = "agrees"
+    OPPOSES = "opposes"
+    UNRELATED = "unrelated"
+    """Neither follows, as where one of the two asserts no change."""
+
+
+_REVERSED = {
+    Change.RISES: Change.FALLS,
+    Change.FALLS: Change.RISES,
+    Change.NO_RISE: Change.NO_FALL,
+    Change.NO_FALL: Change.NO_RISE,
+}
+_AGREES: Mapping[Change, frozenset[Change]] = {
+    Change.RISES: frozenset({Change.RISES}),
+    Change.FALLS: frozenset({Change.FALLS}),
+    Change.SAME: frozenset({Change.SAME}),
+    Change.DIFFERS: frozenset({Change.RISES, Change.FALLS, Change.DIFFERS}),
+    Change.NO_RISE: frozenset({Change.SAME, Change.FALLS, Change.NO_RISE}),
+    Change.NO_FALL: frozenset({Change.SAME, Change.RISES, Change.NO_FALL}),
+}
+_OPPOSES: Mapping[Change, frozenset[Change]] = {
+    Change.RISES: frozenset({Change.FALLS, Change.SAME, Change.NO_RISE}),
+    Change.FALLS: frozenset({Change.RISES, Change.SAME, Change.NO_FALL}),
+    Change.SAME: frozenset({Change.RISES, Change.FALLS, Change.DIFFERS}),
+    Change.DIFFERS: frozenset({Change.SAME}),
+    Change.NO_RISE: frozenset({Change.RISES}),
+    Change.NO_FALL: frozenset({Change.FALLS}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The change that a clause asserts, with the stems of its two sides."""
+
+    change: Change
+    subject: frozenset[str]
+    """Stems before what is compared with, or before the change where nothing is."""
+    compared: frozenset[str]
+    """Stems of what the subject is compared with; empty where it is compared with nothing."""
+    stems: frozenset[str]
+    """All content stems of the clause."""
+    opening: frozenset[str] = frozenset()
+    """Stems before the change."""
+    people: frozenset[str] = frozenset()
+    """Words for groups of people, singular."""
+    factors: frozenset[str] = frozenset()
+    """Stems of the words for a change or a lack, but for comparatives."""
+    verb: int = 1
+    """The sign of the last change that is no comparative, which a clause without a verb takes over."""
+
+
+def read_effects(tokens: Sequence[Token], outcomes: frozenset[str] = frozenset()) -> tuple[Effect, ...]:
+    """Return the effect of each clause, in order; clauses that only deny significance change the one before."""
+    effects: list[Effect] = []
+    for clause in _clauses(tokens):
+        found = _effect(clause, outcomes, effects[-1] if effects else None)
+        if effects and found.change is Change.NONE and _denies_significance(clause):
+            effects[-1] = replace(effects[-1], change=_denied(effects[-1].change))
+        else:
+            effects.append(found)
+    return tuple(effects)
+
+
+def _is_factor(token: Token) -> bool:
+    return token.word in LACKS or (bool(_sign(token)) and token.word not in COMPARATIVES)
+
+
+def is_group(token: Token) -> bool:
+    """Tell whether a word names some people among others: "women", "untrained"."""
+    return token.kind is Kind.POPULATION and token.word not in ATTRIBUTES and stem(token.word) not in ANYBODY
+
+
+def relate(claim: Effect, source: Effect) -> Relation:
+    """Return whether the source's effect agrees with the claim's; what is compared may be the other way round."""
+    other = claim.compared - claim.subject
+    if other and not source.compared and not _is_on(claim.subject, source) >= _is_on(other, source) > 0:
+        return Relation.UNRELATED  # it speaks of one side alone
+    order = _order(claim, source)
+    if other and source.compared and not other & (source.compared if order >= 0 else source.subject):
+        return Relation.UNRELATED  # it compares with something else
+    change = source.change if order >= 0 else _REVERSED.get(source.change, source.change)
+    if order == 0 and source.compared and change in _REVERSED:
+        return Relation.UNRELATED  # which side gained is not clear
+    if len(claim.factors - source.factors) > 1:
+        return Relation.UNRELATED  # "lack of X raises Y": one word may differ, the rest must be the same
+    if change in _AGREES.get(claim.change, ()):
+        return Relation.AGREES
+    if change in _OPPOSES.get(claim.change, ()):
+        return Relation.OPPOSES
+    return Relation.UNRELATED
+
+
+def _is_on(side: frozenset[str], source: Effect) -> float:
+    return len(side & source.stems) / len(side) if side else 0.0
+
+
+def _order(claim: Effect, source: Effect) -> int:
+    """Return 1 where both name the sides in the same order, -1 where the source reverses them, 0 where neither."""
+    own, other = claim.subject - claim.compared, claim.compared - claim.subject
+    first, second = source.subject - source.compared, source.compared - source.subject
+    straight = len(own & first) + len(other & second)
+    crossed = len(own & second) + len(other & first)
+    return (straight > crossed) - (straight < crossed)
+
+
+def _clauses(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Cut a sentence before each conjunction that contrasts, and at each comma between two changes."""
+    clauses: list[list[Token]] = [[]]
+    for part in _parts(tokens):
+        is_apart = part[0].word in CONTRASTS or bool(_BREAKS & set(part[0].gap))
+        is_change = any(_sign(token) or _is_level(token) for token in part)
+        has_change = any(_sign(token) or _is_level(token) for token in clauses[-1])
+        if is_apart or (is_change and has_change):
+            clauses.append([])
+        clauses[-1] += part
+    return [clause for clause in clauses if clause]
+
+
+def _parts(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    part: list[Token] = []
+    for token in tokens:
+        if part and (token.word in CONTRASTS or (_BREAKS | {","}) & set(token.gap)):
+            yield part
+            part = []
+        part.append(token)
+    if part:
+        yield part
+
+
+def _effect(clause: Sequence[Token], outcomes: frozenset[str], before: Effect | None) -> Effect:
+    head, tail = _sides(clause)
+    changes = _changes(head)
+    first = changes[0] if changes else len(head)
+    opening = _stems(head[:first])
+    continued = before if before and first <= OPENS_WITHIN else None
+    inherited = continued.opening if continued else frozenset[str]()
+    verbs = [_sign(head[place]) for place in changes if _sign(head[place]) and head[place].word not in COMPARATIVES]
+    change = _change(head, changes, outcomes)
+    if continued and continued.verb < 0 and changes and not verbs:
+        change = _REVERSED.get(change, change)  # "lost water, but also more salt"
+    return Effect(
+        change=change,
+        subject=(_stems(head) if tail else opening) | inherited,
+        compared=_stems(tail),
+        stems=_stems(clause) | inherited,
+        opening=opening | inherited,
+        people=frozenset(token.key for token in clause if is_group(token)),
+        factors=frozenset(stem(token.word) for token in head if _is_factor(token)),
+        verb=verbs[-1] if verbs else continued.verb if continued else 1,
+    )
+
+
+def _sides(clause: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
+    """Return the tokens that assert a change, and those that name what is compared with."""
+    for place, token in enumerate(clause):
+        after = clause[place + 1].word if place + 1 < len(clause) else ""
+        if token.word in COMPARING and (token.word not in LINKED_BY_TO or after in {"to", "with"}):
+            if place:
+                return clause[:place], clause[place:]
+            end = next((n for n in range(1, len(clause)) if "," in clause[n].gap), len(clause))
+            return clause[end:], clause[:end]
+    return clause, ()
+
+
+def _changes(head: Sequence[Token]) -> list[int]:
+    """Return the places of words that assert a change; a plain "difference" counts where it is denied or tested."""
+    is_tested = any(_is_negation(token) or stem(token.word) in SIGNIFICANCE for token in head)
+    return [
+        place
+        for place, token in enumerate(head)
+        if _sign(token)
+        or (_is_level(token) and (is_tested or token.word in SAMENESS))
+        or (token.word in INFLUENCES and any(map(_is_negation, head[max(0, place - DENIES_WITHIN) : place])))
+    ]
+
+
+def _change(head: Sequence[Token], changes: Sequence[int], outcomes: frozenset[str]) -> Change:
+    changes = _nearest(head, changes, outcomes)
+    negations = [place for place, token in enumerate(head) if _is_negation(token)]
+    if len(negations) > 1 and changes:
+        negations = [place for place in negations if 0 < changes[0] - place <= NEGATES_WITHIN] or negations
+    is_denied = len(negations) % 2 == 1
+    same = [place for place in changes if head[place].word in SAMENESS]
+    moved = [place for place in changes if _sign(head[place])]
+    if len(same) + len(moved) < len(changes):  # "did not differ"
+        return Change.SAME if is_denied else Change.DIFFERS
+    is_same = not moved or any(_says_same(head, place, moved) for place in same)
+    if same and is_same:
+        return Change.DIFFERS if any(place < same[0] for place in negations) else Change.SAME
+    is_association = any(stem(token.word) in ASSOCIATED for token in head)
+    runs = [moved] if moved and is_association else _runs(moved)  # "more of one is linked to less of the other"
+    signs = {prod(_sign(head[place]) for place in run) for run in runs}
+    if len(signs) != 1:
+        return Change.UNCLEAR if signs else Change.NONE
+    change = Change.RISES if signs.pop() > 0 else Change.FALLS
+    return _denied(change) if is_denied else change
+
+
+def _nearest(head: Sequence[Token], changes: Sequence[int], outcomes: frozenset[str]) -> Sequence[int]:
+    """Return the one run of changes next to an outcome; all of them where none or several are."""
+    places = [place for place, token in enumerate(head) if stem(token.word) in outcomes]
+    near = [run for run in _runs(changes) if any(abs(p - q) <= NAMES_WITHIN for p in places for q in run)]
+    return near[0] if len(near) == 1 else changes
+
+
+def _says_same(head: Sequence[Token], place: int, moved: Sequence[int]) -> bool:
+    """Tell whether a word for sameness qualifies a change ("similar gains"), not a thing ("the same programme")."""
+    is_adverb = place + 1 < len(head) and head[place + 1].word in DEGREES
+    return is_adverb or any(abs(place - other) <= QUALIFIES_WITHIN for other in moved)
+
+
+def _runs(places: Sequence[int]) -> list[list[int]]:
+    """Group the places of direction words that qualify each other: "larger | reduction", "loss was | smaller"."""
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place - runs[-1][-1] <= QUALIFIES_WITHIN:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
+def _denied(change: Change) -> Change:
+    return {
+        Change.RISES: Change.NO_RISE,
+        Change.FALLS: Change.NO_FALL,
+        Change.NO_RISE: Change.RISES,
+        Change.NO_FALL: Change.FALLS,
+        Change.DIFFERS: Change.SAME,
+        Change.SAME: Change.DIFFERS,
+    }.get(change, change)
+
+
+def _denies_significance(clause: Sequence[Token]) -> bool:
+    return any(map(_is_negation, clause)) and any(stem(token.word) in SIGNIFICANCE for token in clause)
+
+
+def _is_negation(token: Token) -> bool:
+    return token.word != "non" and (token.word in NEGATIONS or token.key in NEGATIONS)
+
+
+def _is_level(token: Token) -> bool:
+    return token.kind is Kind.DIRECTION and stem(token.word) in LEVEL and not _sign_of(stem(token.word))
+
+
+def _sign(token: Token) -> int:
+    if token.kind is not Kind.DIRECTION or token.word in ATTRIBUTES:
+        return 0
+    return _sign_of(stem(token.word))
+
+
+def _sign_of(stemmed: str) -> int:
+    return (stemmed in RISING) - (stemmed in FALLING)
+
+
+def _stems(tokens: Sequence[Token]) -> frozenset[str]:
+    return frozenset(stem(t.word) for t in tokens if t.kind not in {Kind.DIRECTION, Kind.NEGATION}) - _EMPTY

@@ -1,0 +1,280 @@
+"""Compare a claim with a sentence: does the sentence say the same, the opposite, or neither?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from corpus_app.records import Concept
+from qa_app.pipeline.concepts import ConceptIndex, slot_of
+from qa_app.pipeline.records import LeftOutReason
+from qa_app.pipeline.text import WORD, content_stems, stem
+from qa_app.pipeline.verification import alignment, support
+from qa_app.pipeline.verification.effect import Change, Effect, Relation, is_group, read_effects, relate
+from qa_app.pipeline.verification.lexicon import (
+    ATTRIBUTES,
+    COMPARATIVES,
+    FALLING,
+    HEDGES,
+    LEVEL,
+    NEGATIONS,
+    QUANTIFIERS,
+    RISING,
+    SIGNIFICANCE,
+    SUPPOSING,
+    Kind,
+)
+from qa_app.pipeline.verification.reading import Token, read
+
+NEARNESS = 0.6
+"""Share of a claim's words, weighted by rarity, that a sentence must have with its context."""
+OWN_NEARNESS = 0.4
+"""The share that it must have by itself."""
+PLAIN_NEARNESS = 0.85
+"""The share where the claim asserts no change, so that the words alone decide."""
+CONTEXT_DISCOUNT = 0.1
+"""Lost where words are found in the context only."""
+CONCEPT_RARITY = 2.0
+"""Added to the rarity of a concept among studies, to compare it with that of a word among sentences."""
+UNNAMED_FROM = 0.7
+"""Own share from which a concept of the claim may be missing."""
+_MARK = "xqx"  # no word of a text begins with it
+_FREE = RISING | FALLING | LEVEL | QUANTIFIERS | SIGNIFICANCE | frozenset(stem(word) for word in (*NEGATIONS, *HEDGES))
+_EQUAL = re.compile(
+    r"\bas (much|many|well|good|great|large|strong|effective|often|high|low|big|fast)\b([^,.;]{0,80}?)\bas\b"
+)
+_UNEQUAL = re.compile(rf"\b(?:not|never)\b([^,.;]{{0,30}}?){_EQUAL.pattern}")
+_NON = re.compile(r"\b[Nn]on-(?=\w)")
+
+
+VERBATIM_FROM = 0.8
+"""Share of a claim's tokens, in order, from which a sentence holds it word for word."""
+_REVERSING = frozenset(
+    {LeftOutReason.NUMBER_MISMATCH, LeftOutReason.NEGATION_MISMATCH, LeftOutReason.DIRECTION_MISMATCH}
+)
+_PARAPHRASING = frozenset({LeftOutReason.UNSUPPORTED, LeftOutReason.DIRECTION_MISMATCH})
+"""Differences that other words for the same make, too."""
+
+
+class Stance(StrEnum):
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSentence:
+    """A sentence, read for comparison."""
+
+    tokens: tuple[Token, ...]
+    verbatim: tuple[Token, ...]
+    """The same before concepts were marked."""
+    effects: tuple[Effect, ...]
+    stems: frozenset[str]
+    """Content stems without figures and without words that say how something changes; marks of concepts among them."""
+
+    @property
+    def concepts(self) -> frozenset[str]:
+        """Return the marks of the concepts that it names."""
+        return frozenset(s for s in self.stems if s.startswith(_MARK))
+
+    @property
+    def changes(self) -> tuple[Effect, ...] | None:
+        """Return the effects that assert a change; None where none does."""
+        return tuple(e for e in self.effects if e.change is not Change.NONE) or None
+
+    @property
+    def people(self) -> frozenset[str]:
+        """Return the words for groups of people, singular."""
+        return frozenset(t.key for t in self.tokens if is_group(t))
+
+    @property
+    def figures(self) -> tuple[tuple[str, str], ...]:
+        """Return the numbers with their units, in order; an empty unit where there is none."""
+        after = (*self.tokens[1:], None)
+        return tuple(
+            (token.key, follows.key if follows and follows.kind is Kind.UNIT else "")
+            for token, follows in zip(self.tokens, after, strict=True)
+            if token.kind is Kind.NUMBER
+        )
+
+
+Found = tuple[Stance, LeftOutReason | None, Effect | None]
+"""A stance, why it contradicts, and the clause that decides; no clause where the whole sentence does."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimComparison:
+    """The stance of one sentence on a claim."""
+
+    stance: Stance
+    nearness: float
+    """Share of the claim's words that the sentence has with its context, 0 to 1."""
+    reason: LeftOutReason | None = None
+    """Why it contradicts."""
+    is_on_same_people: bool = True
+    """Whether the clause that decides names all people that the claim names."""
+    other_people: frozenset[str] = frozenset()
+    """Other people that it names, where it does not name all of the claim's."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementReader:
+    """Reads sentences so that every name of a concept of the corpus counts as the same word."""
+
+    concepts: ConceptIndex
+    outcomes: frozenset[str]
+    """Marks of concepts that are outcomes or measures."""
+    rarity: Mapping[str, float]
+    """Rarity among studies by mark."""
+
+    @classmethod
+    def build(cls, concepts: ConceptIndex) -> StatementReader:
+        """Build the reader for the concepts of a corpus."""
+        marks = {_stem_of(concept): concept for concept in concepts.by_id.values()}
+        return cls(
+            concepts=concepts,
+            outcomes=frozenset(mark for mark, concept in marks.items() if slot_of(concept) == "outcome"),
+            rarity={mark: concept.rarity + CONCEPT_RARITY for mark, concept in marks.items()},
+        )
+
+    def read(self, text: str) -> ReadSentence:
+        """Read a sentence."""
+        marked = self._marked(text)
+        tokens = read(marked)
+        stems = frozenset(s for s in content_stems(marked) if not s.isdigit()) - _FREE
+        return ReadSentence(tokens, read(text), read_effects(tokens, self.outcomes), stems)
+
+    def words(self, text: str) -> frozenset[str]:
+        """Return the stems of a text that may stand around a sentence, such as its passage."""
+        return frozenset(content_stems(self._marked(text)))
+
+    def compare(
+        self,
+        claim: ReadSentence,
+        source: ReadSentence,
+        context: frozenset[str] = frozenset(),
+        *,
+        least: float = NEARNESS,
+        is_near: bool = False,
+    ) -> ClaimComparison | None:
+        """Return the stance of a sentence on a claim; None where it is about something else or says neither.
+
+        `context` holds the stems of what stands around the sentence, `least` replaces NEARNESS. With `is_near` the
+        sentence is known to be on the same matter, whatever its words.
+        """
+        own = self._share(claim, source.stems)
+        nearness = max(own, self._share(claim, source.stems | context) - CONTEXT_DISCOUNT)
+        named = claim.concepts
+        outcomes = named & self.outcomes
+        is_on_outcome = outcomes <= source.stems
+        is_named = is_on_outcome and (own >= UNNAMED_FROM or named <= source.stems | context)
+        if not is_near and (own < min(OWN_NEARNESS, least) or nearness < least or not is_named):
+            return None
+        if outcomes and not is_on_outcome and source.concepts & self.outcomes:
+            return None  # it is on another outcome
+        found = _quoted(claim, source, _stance(claim, source, outcomes & source.stems))
+        if found is None:
+            return None
+        stance, reason, effect = found
+        is_plain = claim.changes is None and reason is not LeftOutReason.NUMBER_MISMATCH
+        if is_plain and nearness < PLAIN_NEARNESS:
+            return None
+        people = effect.people if effect else source.people
+        others = frozenset[str]() if claim.people <= people else people - claim.people
+        return ClaimComparison(stance, nearness, reason, claim.people <= people, others)
+
+    def _share(self, claim: ReadSentence, stems: frozenset[str]) -> float:
+        weights = {s: self.rarity.get(s) or support.FITTED.rarity(s) for s in claim.stems}
+        return sum(weight for s, weight in weights.items() if s in stems) / (sum(weights.values()) or 1.0)
+
+    def _marked(self, text: str) -> str:
+        """Return the text with a mark in place of each name of a concept; words that compare or deny stay."""
+        text = _UNEQUAL.sub(r"\1less\3 than", text)  # "does not hold as much water as"
+        text = _EQUAL.sub(r"same \1\2 than", text)
+        parts, at = [], 0
+        for mention in self.concepts.find(text):
+            words = WORD.findall(text[mention.start : mention.end])
+            if slot_of(mention.concept) == "people" or all(stem(word) in _FREE for word in words):
+                continue
+            if _names_loss(words) and not _names_loss(WORD.findall(mention.concept.name)):
+                continue  # "water loss" is no plain name of water content
+            kept = [word for word in words if word.lower() in COMPARATIVES | NEGATIONS]
+            if words[0].lower().startswith("non") and not mention.concept.name.lower().startswith("non"):
+                kept = [*(word for word in kept if word.lower() != "non"), "non-"]
+            parts += [text[at : mention.start], " ".join([*kept, _mark_of(mention.concept)]).replace("- ", "-")]
+            at = mention.end
+        return _NON.sub("non", "".join([*parts, text[at:]]))
+
+
+def _mark_of(concept: Concept) -> str:
+    return _MARK + "".join(filter(str.isalnum, concept.concept_id))
+
+
+def _stem_of(concept: Concept) -> str:
+    return stem(_mark_of(concept))
+
+
+def _names_loss(words: Sequence[str]) -> bool:
+    return any(stem(w) in FALLING and w.lower() not in ATTRIBUTES | COMPARATIVES for w in words)
+
+
+def _stance(claim: ReadSentence, source: ReadSentence, outcomes: frozenset[str]) -> Found | None:
+    if any(stem(token.word) in SUPPOSING for token in source.tokens):
+        return None
+    missing, are_replaced = _missing_figures(claim, source)
+    if claim.changes is None:
+        if support.is_negated(claim.tokens) != support.is_negated(source.tokens):
+            return Stance.CONTRADICTS, LeftOutReason.NEGATION_MISMATCH, None
+        return _by_figures(missing, are_replaced, None)
+    if len(claim.changes) != 1 or claim.changes[0].change is Change.UNCLEAR:
+        return None
+    (effect,) = claim.changes
+    on_outcome = [e for e in source.effects if outcomes <= e.stems]
+    most = max((len(effect.stems & e.stems) for e in on_outcome), default=0)
+    nearest = [e for e in on_outcome if len(effect.stems & e.stems) == most]
+    relations = {relate(effect, e) for e in nearest}
+    if relations == {Relation.OPPOSES}:
+        is_denied = Change.NO_RISE in {effect.change, nearest[0].change}
+        reason = LeftOutReason.NEGATION_MISMATCH if is_denied else LeftOutReason.DIRECTION_MISMATCH
+        return Stance.CONTRADICTS, reason, nearest[0]
+    return _by_figures(missing, are_replaced, nearest[0]) if relations == {Relation.AGREES} else None
+
+
+def _quoted(claim: ReadSentence, source: ReadSentence, found: Found | None) -> Found | None:
+    """Return the stance of a sentence that nearly holds a claim word for word: there each word that differs counts.
+
+    A quotation must not change a figure, a denial or a group, nor any word where nearly all is quoted.
+    """
+    quoted = alignment.fit(claim.verbatim, source.verbatim)
+    if not quoted.is_near:
+        return found
+    if quoted.reason is None:
+        return found or (Stance.SUPPORTS, None, None)
+    is_verbatim = quoted.coverage >= VERBATIM_FROM
+    if (found and found[0] is Stance.CONTRADICTS) or (not is_verbatim and quoted.reason in _PARAPHRASING):
+        return found
+    if not is_verbatim and {token.word for token in source.verbatim}.issuperset(quoted.words):
+        return found  # it says the same in another order
+    if quoted.reason is LeftOutReason.POPULATION_MISMATCH and not claim.people <= source.people:
+        both = (*claim.verbatim, *source.verbatim)
+        people = {token.word for token in both if is_group(token) or token.kind is Kind.PLACE}  # "in women"
+        return found if people.issuperset(quoted.words) else None
+    is_reversed = quoted.reason in _REVERSING and is_verbatim
+    return (Stance.CONTRADICTS, quoted.reason, None) if is_reversed and found is None else None
+
+
+def _by_figures(missing: bool, are_replaced: bool, effect: Effect | None) -> Found | None:
+    """Return the stance of a sentence that agrees but for figures: others of the same unit contradict."""
+    if are_replaced:
+        return Stance.CONTRADICTS, LeftOutReason.NUMBER_MISMATCH, effect
+    return None if missing else (Stance.SUPPORTS, None, effect)
+
+
+def _missing_figures(claim: ReadSentence, source: ReadSentence) -> tuple[bool, bool]:
+    """Return whether figures of the claim are missing, and whether the source has others with each of their units."""
+    known = set(source.figures)
+    numbers, units = {number for number, _ in known}, {unit for _, unit in known}
+    missing = [f for f in claim.figures if f not in known and (f[1] or f[0] not in numbers)]
+    return bool(missing), bool(missing) and all(unit and unit in units for _, unit in missing)

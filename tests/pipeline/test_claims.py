@@ -1,0 +1,91 @@
+"""What a sentence says of a claim: the same, the opposite, or neither; and how a pasted text is cut into claims."""
+
+import pytest
+
+from qa_app.pipeline.claims import Skipped, split_claims
+from qa_app.pipeline.concepts import ConceptIndex
+from qa_app.pipeline.verification.statements import StatementReader
+from tests.pipeline.values import make_concept
+
+READER = StatementReader.build(
+    ConceptIndex.build(
+        (
+            make_concept("compost", kind="intervention", aliases=("rotted leaves",)),
+            make_concept("root-growth", aliases=("growth of roots",)),
+            make_concept("leaf-area"),
+        )
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "stance"),
+    [
+        # the same, in other words and the other way round
+        ("Rotted leaves increase root growth.", "Compost improved the growth of roots.", "supports"),
+        ("Clay soil held more water than sand.", "Water was lower in sand than in clay soil.", "supports"),
+        ("Mulch does not reduce weeds.", "Mulch made no difference to weeds.", "supports"),
+        ("Pots dry as much as beds.", "Pots and beds dry similarly.", "supports"),
+        ("Mulch lost less water than bare beds.", "Bare beds lost more water than mulch.", "supports"),
+        ("Compost raised leaf area.", "Compost lowered root growth, but also increased leaf area.", "supports"),
+        ("Frost damage fell with fleece.", "With fleece, the reduction in frost damage was larger.", "supports"),
+        # the opposite: direction, denial, no difference, order of the sides, figures
+        ("Compost increases root growth.", "Compost reduced root growth.", "contradicts"),
+        ("Mulch increases yield of beans.", "Mulch did not increase yield of beans.", "contradicts"),
+        ("Mulch increases yield of beans.", "Yield of beans did not differ with mulch.", "contradicts"),
+        ("Clay soil held more water than sand.", "Sand held more water than clay soil.", "contradicts"),
+        ("Pots dry as much as beds.", "Pots do not dry as much as beds.", "contradicts"),
+        ("Watering raised yield by 40%.", "Watering raised yield by 12%.", "contradicts"),
+        ("Mulch raised yield of beans.", "Mulch raised yield of beans, but not significantly.", "contradicts"),
+        # neither: another outcome, one side alone, an aim, figures without their unit
+        ("Compost increases root growth.", "Compost increased leaf area.", None),
+        ("Clay soil held more water than sand.", "Water rose in sand.", None),
+        ("Mulch increases yield of beans.", "We examined whether mulch increases yield of beans.", None),
+        ("Watering raised yield by 40%.", "Watering raised yield.", None),
+        ("Saunas lower blood pressure.", "Compost lowered root growth.", None),
+        # nearly word for word, but for one thing that no list names
+        (
+            "Coffee grounds kept slugs away from beds of lettuce.",
+            "Copper tape kept slugs away from beds of lettuce.",
+            None,
+        ),
+    ],
+)
+def test_a_sentence_supports_or_contradicts_a_claim_or_neither(claim: str, source: str, stance: str | None) -> None:
+    found = READER.compare(READER.read(claim), READER.read(source), READER.words(source))
+
+    assert (found and found.stance.value) == stance
+
+
+def test_people_that_the_sentence_does_not_name_are_told() -> None:
+    claim = READER.read("Digging reduced back pain in women.")
+
+    same, other, nobody = (
+        READER.compare(claim, READER.read(source))
+        for source in (
+            "In older women, digging every day reduced back pain.",
+            "Digging reduced back pain in men.",
+            "Digging reduced back pain.",
+        )
+    )
+
+    assert same
+    assert same.is_on_same_people
+    assert other
+    assert other.other_people == {"men"}
+    assert nobody
+    assert not nobody.is_on_same_people
+
+
+def test_a_transcript_is_cut_into_claims_without_its_speakers() -> None:
+    text = "[00:12] Anna Smith: Mulch keeps beds moist all year. Right?\r\n• Clay holds more water than sand does!\nNo."
+
+    found = split_claims(text)
+
+    assert [(claim.text, claim.skipped) for claim in found] == [
+        ("Mulch keeps beds moist all year.", None),
+        ("Right?", Skipped.QUESTION),
+        ("Clay holds more water than sand does!", None),
+        ("No.", Skipped.TOO_SHORT),
+    ]
+    assert all(text[claim.start : claim.end] == claim.text for claim in found)
