@@ -435,6 +435,8 @@ class Certainty:
     """The people that it is about; None where it is about all, as in the next two."""
     training_status: TrainingStatus | None = None
     sex: Sex | None = None
+    facets: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The values of other facets that it is about, by key."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from corpus_app.facets import facets_to_json, find_fault
+from corpus_app.facets import certainty_fault, facets_to_json, find_fault
 from corpus_app.sources import master as master_csv
 from corpus_app.sources.drafts import (
     CollectionDraft,
@@ -95,6 +95,10 @@ def _assemble(
         if not found:
             sound.append(draft)
             taken |= dict.fromkeys(draft.identities(), draft)
+    for judged in vocabulary.certainties:
+        if fault := certainty_fault(judged.facets, known.facets):
+            place = f"certainties[{judged.intervention} on {judged.outcome}].facets"
+            problems.append(Problem(CONCEPTS, None, place, f"{fault} Declare others in {SITE}."))
     study_ids = known.studies | {draft.study_id for draft in drafts}
     problems += _unknown_studies(vocabulary, study_ids)
     return CorpusDraft(vocabulary, tuple(sound), tuple(problems), broken + len(drafts) - len(sound))
