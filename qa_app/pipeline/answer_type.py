@@ -66,6 +66,8 @@ class ExpectedAnswer:
     """Stems of all words of the question."""
     concepts: tuple[tuple[frozenset[str], ...], ...]
     """Stems of the names of each concept that the question names."""
+    units: Mapping[str, str]
+    """The plain name of each way to write a unit, those of the corpus with them."""
 
 
 def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | None:
@@ -96,7 +98,7 @@ def binding(expected: ExpectedAnswer, sentence: str, heading: str) -> float:
         stem for names in expected.concepts if any(name <= own for name in names) for name in names for stem in name
     )
     words = words_of(sentence)
-    units = _with_units(words)
+    units = _with_units(words, expected.units)
     if expected.head and expected.head not in named and expected.head not in units:
         return 0.0
     present = own | named | stem_set(heading) | {expected.head}
@@ -117,16 +119,22 @@ def _expected(
     if not sum(weights.values()):
         return None
     written = {folded(word).replace("'", ""): word for word in WORD.findall(query.ask)}
+    units = _units_of(query)
     stands_for_any = bool(noun) and any(start == span[1] for start, _ in found.get("anything", ()))
     subject = [words[span[1]]] if stands_for_any else [noun] if noun else clause
     return ExpectedAnswer(
         type=kind,
         subject=" ".join(written.get(word, word) for word in subject),
-        head="" if stands_for_any or not noun else _UNITS.get(noun, stem(noun)),
+        head="" if stands_for_any or not noun else units.get(noun, stem(noun)),
         weights=weights,
         asked=stem_set(query.text),
         concepts=tuple(name_stems(concept) for concept in (*query.concepts, *query.unstudied)),
+        units=units,
     )
+
+
+def _units_of(query: Query) -> Mapping[str, str]:
+    return {**_UNITS, **{form: declared.unit for form, declared in query.units.items()}} if query.units else _UNITS
 
 
 def _event(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | None:
@@ -136,7 +144,7 @@ def _event(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | None:
     if not weights.get(year):
         return None
     concepts = tuple(name_stems(concept) for concept in (*query.concepts, *query.unstudied))
-    return ExpectedAnswer(AnswerType.EVENT, year, year, weights, stem_set(query.text), concepts)
+    return ExpectedAnswer(AnswerType.EVENT, year, year, weights, stem_set(query.text), concepts, _UNITS)
 
 
 def _noun(words: Sequence[str], start: int, found: _Found) -> str:
@@ -157,11 +165,11 @@ def _noun(words: Sequence[str], start: int, found: _Found) -> str:
     return phrase[0] if phrase else ""
 
 
-def _with_units(words: Sequence[str]) -> list[str]:
+def _with_units(words: Sequence[str], units: Mapping[str, str]) -> list[str]:
     """Return the plain unit or the stem of each word; a single letter is a unit only after a number."""
     before = ("", *words)
     return [
-        _UNITS[word] if word in _UNITS and (len(word) > 1 or before[n][:1].isdigit()) else stem(word)
+        units[word] if word in units and (len(word) > 1 or before[n][:1].isdigit()) else stem(word)
         for n, word in enumerate(words)
     ]
 

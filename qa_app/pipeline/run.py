@@ -160,6 +160,7 @@ def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
         collections=facts.collections,
         references=facts.sources,
         facets=facts.facets,
+        units=facts.units,
     )
 
 

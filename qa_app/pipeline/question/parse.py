@@ -8,7 +8,7 @@ from itertools import takewhile
 from corpus_app.records import Collection, Reference
 from qa_app.pipeline.concepts import ConceptIndex, Mention
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Word, placed_words
-from qa_app.pipeline.query import Query
+from qa_app.pipeline.query import NO_UNITS, Query, UnitForm
 from qa_app.pipeline.question import wording
 from qa_app.pipeline.question.facets import FacetIndex, spell_signs
 from qa_app.pipeline.question.numbers import find_numbers, find_years
@@ -29,6 +29,7 @@ def parse(
     collections: Sequence[Collection] = (),
     references: Sequence[Reference] | SourceIndex = (),
     facets: FacetIndex,
+    units: Mapping[str, UnitForm] = NO_UNITS,
 ) -> Query:
     """Read everything that later stages know of a question from its text."""
     text = clean(text)
@@ -61,7 +62,8 @@ def parse(
         concepts=tuple(concept for concept in named if concept.is_studied),
         unstudied=tuple(concept for concept in named if not concept.is_studied),
         facets=facets.asked(traits),
-        numbers=find_numbers(spelt, excluded=[*figures, *((m.start, m.end) for m in mentions)]),
+        numbers=find_numbers(spelt, units, excluded=[*figures, *((m.start, m.end) for m in mentions)]),
+        units=units,
         years=find_years(spelt),
         sources=sources,
         sections=wording.find_sections(words),
