@@ -344,10 +344,10 @@ def study_id_of(
 ) -> str:
     """Return a stable id of a record, such as `Schoenfeld2015-3fa9c1`.
 
-    A title alone is ambiguous ("Summary"), so without year and author the first of its `words` count too.
+    A title without an author is ambiguous ("Opening hours", each year), so there the first of its `words` count too.
     """
     identity = doi or (f"pmid:{pmid}" if pmid else f"{plain_words(title)}|{year}|{plain_words(first_author)}")
-    if not (doi or pmid or year or first_author) and words:
+    if not (doi or pmid or first_author) and words:
         identity += f"|{plain_words(words)[:MOST_TELLING]}"
     mark = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     family = first_author.rsplit(" ", 1)[0] if " " in first_author else first_author
