@@ -420,6 +420,8 @@ class Concept:
     collections: tuple[str, ...]
     neighbours: tuple[str, ...] = ()
     """Ids of concepts related by a published study, strongest relation first."""
+    measured_by: tuple[str, ...] = ()
+    """Ids of the concepts that measure this one, as a published study did."""
     rarity: float = 0.0
     """Inverse document frequency among published studies: a concept of few studies is more informative."""
     wanted: Wanted = Wanted.NEITHER

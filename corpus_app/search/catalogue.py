@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +19,9 @@ from corpus_app.search.versions import corpus_version, once_per_version
 from corpus_app.site import Site
 from corpus_app.sources import site_hash as file_hash
 from corpus_app.sources import site_of
+
+MEASURED_BY = "measured_by"  # a relation of the concept graph
+_Relation = tuple[str, str, str, int]
 
 
 def collections() -> tuple[records.Collection, ...]:
@@ -133,7 +136,11 @@ def _read_topic_ids() -> frozenset[str]:
 
 
 def _read_concepts() -> tuple[records.Concept, ...]:
-    neighbours, kinds = _read_neighbours(), site()
+    relations, kinds = _read_relations(), site()
+    neighbours, measures = _read_neighbours(relations), defaultdict(list)
+    for source, relation, target, _ in relations:
+        if relation == MEASURED_BY:
+            measures[source].append(target)
     published = models.Study.objects.published().count()
     public = Q(studies__status=records.Status.PUBLISHED)
     rows = models.Concept.objects.annotate(
@@ -152,6 +159,7 @@ def _read_concepts() -> tuple[records.Concept, ...]:
             definition=definition,
             collections=tuple(slugs),
             neighbours=neighbours.get(concept_id, ()),
+            measured_by=tuple(measures[concept_id]),
             rarity=records.rarity(carried, published),
             wanted=records.Wanted(wanted),
             is_studied=searched > 0 or concept_id in neighbours,
@@ -167,15 +175,20 @@ def _array_of(model: type[models.ConceptAlias | models.ConceptCollection], field
     return ArraySubquery(rows.values(field))
 
 
-def _read_neighbours() -> dict[str, tuple[str, ...]]:
+def _read_neighbours(relations: Sequence[_Relation]) -> dict[str, tuple[str, ...]]:
     """Return the related concepts of each concept, those backed by the most published studies first."""
-    published = Count("studies", filter=Q(studies__status=records.Status.PUBLISHED))
-    relations = models.ConceptRelation.objects.annotate(behind=published).filter(behind__gt=0)
     strength: dict[str, Counter[str]] = defaultdict(Counter)
-    for source, target, behind in relations.values_list("source", "target", "behind"):
+    for source, _, target, behind in relations:
         strength[source][target] += behind
         strength[target][source] += behind
     return {
         concept: tuple(sorted(others, key=lambda other: (-others[other], other)))
         for concept, others in strength.items()
     }
+
+
+def _read_relations() -> list[_Relation]:
+    """Return source, kind and target of each relation that published studies support, with their number."""
+    published = Count("studies", filter=Q(studies__status=records.Status.PUBLISHED))
+    rows = models.ConceptRelation.objects.annotate(behind=published).filter(behind__gt=0)
+    return list(rows.values_list("source_id", "relation", "target_id", "behind"))

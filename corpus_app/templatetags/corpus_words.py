@@ -16,10 +16,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as N_
 
 from corpus_app import records, search
-from corpus_app.appraisal import Effect, RiskOfBias
+from corpus_app.appraisal import USUAL_LEVEL, Effect, EffectMeasure, RiskOfBias
 from corpus_app.site_texts import facet_words, site_texts
 
 register = template.Library()
+register.filter(facet_words)
 
 DOI = re.compile(r"10\.\d{4,9}/\S+")
 AUTHORS_SHOWN = 6
@@ -344,12 +345,32 @@ def web_address(url: object) -> str:
 @register.filter
 def effect_words(effect: Effect) -> str:
     """Return the measure, value and interval of an effect in a line."""
-    measure = gettext(MEASURES[effect.measure])
-    size = f"{measure} {_figure(effect.value)} {effect.unit}".strip()
+    return f"{measure_words(effect.measure)} {figures_words(effect)}"
+
+
+@register.filter
+def measure_words(measure: str) -> str:
+    return gettext(MEASURES[EffectMeasure(measure)])
+
+
+@register.filter
+def figures_words(effect: Effect) -> str:
+    """Return the value and interval of an effect."""
+    unit = effect.unit if effect.unit == "%" else f" {effect.unit}".rstrip()
+    size = f"{_figure(effect.value)}{unit}"
     if effect.lower is None or effect.upper is None:
         return size
     bounds = {"level": _figure(effect.level), "lower": _figure(effect.lower), "upper": _figure(effect.upper)}
     return f"{size} ({gettext('%(level)s%% interval from %(lower)s to %(upper)s') % bounds})"
+
+
+@register.filter
+def interval_words(effect: Effect) -> str:
+    """Return the value and bounds of an effect in short; the level only where it is not the usual one."""
+    lower, upper = _figure(effect.figures[0]), _figure(effect.figures[-1])
+    bounds = gettext("%(lower)s to %(upper)s") % {"lower": lower, "upper": upper}
+    level = "" if effect.level == USUAL_LEVEL else f"{_figure(effect.level)}%: "
+    return f"{_figure(effect.value)} ({level}{bounds})"
 
 
 def _figure(value: float) -> str:

@@ -110,7 +110,7 @@ def _blocks(payload: Payload, site: str) -> Iterator[str]:
 
 def _headline(headline: presentation.ShownHeadline) -> str:
     verdict = f"**{answer_words.verdict_words(headline.verdict)}.** " if headline.verdict else ""
-    counts = ", ".join(answer_words.side_words(side, n) for side, n in headline.counts)
+    counts = answer_words.counts_words(headline.counts) if headline.counts else ""
     return f"{verdict}{_sentence(headline.sentence)}{f' ({counts})' if counts else ''}"
 
 

@@ -10,23 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from corpus_app import search
-from corpus_app.records import Design, Notice, Reference
+from corpus_app.records import Reference
 from qa_app.answers import listed
+from qa_app.answers.forest import Forest, draw_forest
 from qa_app.answers.listed import ListedQuestion
+from qa_app.answers.meter import STANCES, Meter, draw_meter
 
 Payload = Mapping[str, Any]
 
-STANCES = ("favours", "no_difference", "against", "unclear")
-REVIEWS = frozenset(
-    {
-        Design.META_ANALYSIS,
-        Design.SYSTEMATIC_REVIEW,
-        Design.UMBRELLA_REVIEW,
-        Design.SCOPING_REVIEW,
-        Design.NARRATIVE_REVIEW,
-    }
-)
-TRIALS = frozenset({Design.RANDOMIZED_CONTROLLED_TRIAL, Design.CROSSOVER_TRIAL, Design.NONRANDOMIZED_TRIAL})
 LINE_WIDTH, LINE_MARGIN, LINE_FOOT = 340, 18, 24  # of the timeline, in pixels
 DOT, DOT_PITCH = 7, 18
 MIN_YEARS = 2  # studies of one year make no line
@@ -47,49 +38,6 @@ class FindingRow:
     """The finding's direction; if the finding was deleted, the stance stored in the answer (one of STANCES)."""
     is_stance: bool
     """Whether `direction` is the stored stance."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A study in the agreement chart."""
-
-    study: Reference
-    index: int | None
-    shape: str
-    """`review`, `trial` or `other`."""
-    finding_id: int
-    sentence: tuple[str, int] | None
-    """Part and number of the first sentence that cites the study."""
-
-
-@dataclass(frozen=True, slots=True)
-class StanceGroup:
-    """The studies of one stance."""
-
-    stance: str
-    marks: tuple[Mark, ...]
-    statements: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """A population whose studies disagree with those of another."""
-
-    population: str
-    sides: tuple[StanceGroup, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StudyAgreement:
-    """The agreement of the studies on the outcome asked about; each study counts once."""
-
-    outcome: str
-    subject: str
-    """The intervention whose benefit or harm is meant; empty where the answer names none."""
-    sides: tuple[StanceGroup, ...]
-    splits: tuple[Split, ...]
-    retracted: int
-    """Number of studies that were counted and have been retracted since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +78,8 @@ class Overview:
     """The context of an answer."""
 
     rows: tuple[FindingRow, ...]
-    agreement: StudyAgreement | None
+    meter: Meter | None
+    forest: Forest | None
     timeline: Timeline | None
     topics: tuple[Topic, ...]
     names: Mapping[str, tuple[str, ...]]
@@ -146,12 +95,18 @@ def build_overview(payload: Payload) -> Overview:
     with search.snapshot():
         cited = {row["study_id"]: row["index"] for row in payload["citations"] if row["status"] != "withdrawn"}
         shown = list(dict.fromkeys((*cited, *(row["study_id"] for row in payload["evidence"]))))
+        counted = [row["study_id"] for row, _ in _stored_findings(payload)]
         left_out = [row.get("study_id") for row in payload["left_out"]]
-        known = {study.study_id: study for study in search.references([*shown, *filter(None, left_out)])}
+        known = {
+            study.study_id: study
+            for study in search.references(list(dict.fromkeys([*shown, *counted, *filter(None, left_out)])))
+        }
         studies = [known[study_id] for study_id in shown if study_id in known]
+        meter = draw_meter(payload, cited, known)
         return Overview(
-            rows=tuple(_rows(payload, cited, known)),
-            agreement=_build_agreement(payload, cited, known),
+            rows=tuple(_rows(payload, cited, known, is_on_one_matter=meter is not None)),
+            meter=meter,
+            forest=draw_forest(payload, cited, known) if meter else None,
             timeline=draw_timeline([(study, cited.get(study.study_id)) for study in studies]),
             topics=tuple(_topics(payload)),
             names=_names_of_terms(payload),
@@ -163,10 +118,11 @@ def build_overview(payload: Payload) -> Overview:
 # --- What the studies found ---
 
 
-def _rows(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference]) -> Iterator[FindingRow]:
-    """Yield the findings on the outcome asked about; without any, all findings of the cited studies."""
-    agreement = payload.get("agreement")
-    stored = [(row, stance) for stance in STANCES for row in agreement.get(stance) or ()] if agreement else []
+def _rows(
+    payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference], *, is_on_one_matter: bool
+) -> Iterator[FindingRow]:
+    """Yield the findings on the matter of the meter; without one, all findings of the cited studies."""
+    stored = _stored_findings(payload) if is_on_one_matter else []
     found = search.findings(sorted({row["study_id"] for row, _ in stored} & known.keys()) if stored else list(cited))
     own = {finding.finding_id: finding.direction.value for finding in found}
     for row, stance in stored:
@@ -176,9 +132,7 @@ def _rows(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Refere
             yield FindingRow(
                 study, cited.get(study.study_id), number, row["statement"], "", direction, number not in own
             )
-    if stored:
-        return
-    for finding in found:
+    for finding in found if not stored else ():
         if study := known.get(finding.study_id):
             yield FindingRow(
                 study,
@@ -191,70 +145,12 @@ def _rows(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Refere
             )
 
 
-def _build_agreement(
-    payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference]
-) -> StudyAgreement | None:
-    agreement = payload.get("agreement")
-    if not agreement:
-        return None
-    counted = {study_id: study for study_id, study in known.items() if study.notice is not Notice.RETRACTED}
-    sentences = _sentences(payload)
-    sides = tuple(_stance_groups(agreement, cited, counted, sentences))
-    if not sides:
-        return None
-    gone = {
-        row["study_id"] for stance in STANCES for row in agreement.get(stance) or ()
-    } & known.keys() - counted.keys()
-    splits = (
-        Split(split["population"], tuple(_stance_groups(split, cited, counted, sentences)))
-        for split in agreement.get("by_population") or ()
-    )
-    return StudyAgreement(
-        outcome=agreement.get("outcome_name") or "",
-        subject=_subject(agreement) if {"favours", "against"} & {side.stance for side in sides} else "",
-        sides=sides,
-        splits=tuple(split for split in splits if split.sides),
-        retracted=len(gone),
-    )
-
-
-def _subject(agreement: Payload) -> str:
-    concept_id = agreement.get("subject_concept")
-    return next((concept.name for concept in search.concepts() if concept.concept_id == concept_id), "")
-
-
-def _stance_groups(
-    stances: Payload,
-    cited: Mapping[str, int],
-    counted: Mapping[str, Reference],
-    sentences: Mapping[int, tuple[str, int]],
-) -> Iterator[StanceGroup]:
-    for stance in STANCES:
-        rows = [row for row in stances.get(stance) or () if row["study_id"] in counted]
-        first = {row["study_id"]: row["finding_id"] for row in reversed(rows)}
-        marks = [
-            Mark(
-                study=(study := counted[study_id]),
-                index=(index := cited.get(study_id)),
-                shape="review" if study.design in REVIEWS else "trial" if study.design in TRIALS else "other",
-                finding_id=finding_id,
-                sentence=None if index is None else sentences.get(index),
-            )
-            for study_id, finding_id in first.items()
-        ]
-        if marks:
-            ordered = sorted(marks, key=lambda mark: (mark.index is None, mark.index or 0, mark.study.study_id))
-            yield StanceGroup(stance, tuple(ordered), tuple(row["statement"] for row in rows))
-
-
-def _sentences(payload: Payload) -> dict[int, tuple[str, int]]:
-    """Map citation numbers to the first sentence that cites them and was not withdrawn."""
-    found: dict[int, tuple[str, int]] = {}
-    for part in ("summary", "answer"):
-        for number, row in enumerate(payload[part]["sentences"], start=1):
-            for index in row["citations"] if row["support"] else ():
-                found.setdefault(index, (part, number))
-    return found
+def _stored_findings(payload: Payload) -> list[tuple[Payload, str]]:
+    """Return the findings of the answer's agreement with the stances of their studies, the cited ones first."""
+    agreement = payload.get("agreement") or {}
+    rows = [(row, stance) for stance in STANCES for row in agreement.get(stance) or ()]
+    cited = {row["study_id"] for row in payload["citations"]}
+    return sorted(rows, key=lambda row: row[0]["study_id"] not in cited)
 
 
 # --- By year ---

@@ -412,18 +412,19 @@ def _left_out(entry: LeftOut) -> Payload:
 
 
 def _agreement(agreement: Agreement | None) -> Payload | None:
-    """Return the findings by stance; `subject_concept` and `by_population` are empty since version 2."""
+    """Return the findings by the stance of their study; `by_population` is empty since version 2."""
     if agreement is None:
         return None
     return {
         "outcome_concept": agreement.outcome.concept_id,
         "outcome_name": agreement.outcome.name,
-        "subject_concept": None,
+        "subject_concept": agreement.subject.concept_id if agreement.subject else None,
         **{
             stance: [
-                {"study_id": finding.study_id, "finding_id": finding.finding_id, "statement": finding.statement}
-                for finding in agreement.findings
-                if STANCES.get(finding.lean, "unclear") == stance
+                {"study_id": f.study_id, "finding_id": f.finding_id, "statement": f.statement}
+                for row in agreement.studies
+                if STANCES.get(row.lean, "unclear") == stance
+                for f in row.findings
             ]
             for stance in (*STANCES.values(), "unclear")
         },

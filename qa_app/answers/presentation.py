@@ -140,7 +140,7 @@ class ShownHeadline:
     verdict: str
     """Empty where the evidence gives no plain yes or no."""
     counts: tuple[tuple[str, int], ...]
-    """Number of studies by result (`for`, `against`, `without_difference`); empty where unknown."""
+    """Number of studies by result (`for`, `against`, `without_difference`); empty for fewer than two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,11 +222,11 @@ def headline(payload: Payload) -> ShownHeadline | None:
     sentence = _sentence(payload, sentence_rows(payload, "headline")[0], 1)
     if sentence.is_withdrawn or sentence.is_retracted:
         return ShownHeadline(sentence, "", ())
-    counts = ((side, row[f"studies_{side}"]) for side in COUNTED_SIDES)
+    counts = tuple((side, row[f"studies_{side}"]) for side in COUNTED_SIDES if row[f"studies_{side}"])
     return ShownHeadline(
         sentence=sentence,
         verdict=row["verdict"] if row["verdict"] in SHOWN_VERDICTS else "",
-        counts=tuple((side, count) for side, count in counts if count),
+        counts=counts if sum(count for _, count in counts) > 1 else (),
     )
 
 

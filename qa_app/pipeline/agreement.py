@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from corpus_app.records import Concept, ConceptRole, Design, Finding, Lean, Study
 from qa_app.pipeline.lexicon import SENTENCE_END, words_of
+from qa_app.pipeline.records import StudyLean
 from qa_app.pipeline.text import stem
 
 OUTCOME_ROLES = frozenset({ConceptRole.OUTCOME, ConceptRole.CONDITION})
@@ -30,7 +31,7 @@ WEIGHTS: Mapping[str, float] = {
     Design.NONRANDOMIZED_TRIAL: COMPARED_WEIGHT,
     Design.COHORT_STUDY: COMPARED_WEIGHT,
 }
-_REVERSED: dict[Lean | None, Lean] = {Lean.YES: Lean.NO, Lean.NO: Lean.YES}
+_REVERSED: Mapping[Lean, Lean] = {Lean.YES: Lean.NO, Lean.NO: Lean.YES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +54,6 @@ class FindingConcepts:
     @property
     def is_mapped(self) -> bool:
         return bool(self.intervention and self.outcome)
-
-    @property
-    def reversed(self) -> FindingConcepts:
-        return FindingConcepts(self.comparator, self.intervention, self.outcome)
-
-
-@dataclass(frozen=True, slots=True)
-class LeanCounts:
-    """Studies with a finding on one matter, each counted once; mixed and unclear ones are in none of the three."""
-
-    studies_for: int
-    studies_against: int
-    studies_without_difference: int
 
 
 def build_alias_index(concepts: Iterable[Concept]) -> AliasIndex:
@@ -111,20 +99,29 @@ def map_finding(finding: Finding, index: AliasIndex) -> FindingConcepts:
     return FindingConcepts(intervention - comparator, comparator - intervention, outcome)
 
 
-def counts(finding: Finding, findings: Iterable[Finding], concepts: Mapping[int, FindingConcepts]) -> LeanCounts | None:
-    """Count the studies that lean each way on what a finding compared and measured; None where it is not mapped.
+def studies_on(
+    matter: FindingConcepts,
+    findings: Iterable[Finding],
+    concepts: Mapping[int, FindingConcepts],
+    outcomes: frozenset[str] = frozenset(),
+) -> tuple[StudyLean, ...]:
+    """Return where each study leans on what a finding compared and measured, in the order of the findings.
 
-    `findings` are those of all studies that readers may see, `concepts` what `map_finding` gave, by finding id.
+    `findings` are those of all studies that readers may see, `concepts` what `map_finding` gave, by finding id. A study
+    counts once; unconfirmed findings, and those without a lean, do not count. `outcomes` count as the one measured.
+    Empty where the matter is not mapped.
     """
-    matter = concepts[finding.finding_id]
-    if not matter.is_mapped:
-        return None
-    leans: dict[str, set[Lean | None]] = defaultdict(set)
-    for other in findings:
-        if not other.is_unconfirmed and (lean := _lean_on(matter, concepts[other.finding_id], other.lean)):
-            leans[other.study_id].add(lean)
-    sides = Counter(next(iter(leans_of_study)) for leans_of_study in leans.values() if len(leans_of_study) == 1)
-    return LeanCounts(*(sides[side] for side in SIDES))
+    own: dict[str, list[tuple[Finding, Lean]]] = defaultdict(list)
+    for finding in findings if matter.is_mapped else ():
+        lean = _lean_on(matter, concepts[finding.finding_id], finding.lean, outcomes)
+        if lean and not finding.is_unconfirmed:
+            own[finding.study_id].append((finding, lean))
+    return tuple(
+        StudyLean(
+            tuple(finding for finding, _ in rows), rows[0][1] if len({lean for _, lean in rows}) == 1 else Lean.MIXED
+        )
+        for rows in own.values()
+    )
 
 
 def weigh(study: Study) -> float:
@@ -132,26 +129,32 @@ def weigh(study: Study) -> float:
     return WEIGHTS.get(study.design, OTHER_WEIGHT)
 
 
-def is_conflicting(findings: Sequence[Finding], weights: Mapping[str, float]) -> bool:
-    """Tell whether findings on one matter lean to different sides and no side is clearly stronger.
+def is_conflicting(studies: Sequence[StudyLean], weights: Mapping[str, float]) -> bool:
+    """Tell whether studies on one matter lean to different sides and no side is clearly stronger.
 
-    `weights` are by study id (`weigh`). A study counts once, with its first finding; mixed and unclear ones do not
-    count. One side is clearly stronger with `CLEARLY_STRONGER` times the weight of all others together. Findings that
-    favour something differ from findings without a clear difference.
+    `weights` are by study id (`weigh`). Mixed and unclear ones do not count. One side is clearly stronger with
+    `CLEARLY_STRONGER` times the weight of all others together. Studies that favour something differ from studies
+    without a clear difference.
     """
-    leans = {f.study_id: f.lean for f in reversed(findings) if f.lean in SIDES and not f.is_unconfirmed}
-    sides: dict[Lean | None, float] = defaultdict(float)
-    for study_id, lean in leans.items():
-        sides[lean] += weights[study_id]
+    sides: dict[Lean, float] = defaultdict(float)
+    for row in studies:
+        if row.lean in SIDES:
+            sides[row.lean] += weights[row.study_id]
     strongest = max(sides.values(), default=0.0)
     return len(sides) > 1 and strongest < CLEARLY_STRONGER * (sum(sides.values()) - strongest)
 
 
-def _lean_on(matter: FindingConcepts, other: FindingConcepts, lean: Lean | None) -> Lean | None:
-    """Return the lean of another finding as seen from a matter; None where it is on something else."""
-    if other == matter:
+def _lean_on(
+    matter: FindingConcepts, other: FindingConcepts, lean: Lean | None, outcomes: frozenset[str]
+) -> Lean | None:
+    """Return the lean of another finding as seen from a matter; None where it has none, or is on something else."""
+    is_measured = other.outcome == matter.outcome or (bool(other.outcome) and other.outcome <= outcomes)
+    sides, own = (other.intervention, other.comparator), (matter.intervention, matter.comparator)
+    if not is_measured or lean is None:
+        return None
+    if sides == own:
         return lean
-    return _REVERSED.get(lean, lean) if matter.comparator and other == matter.reversed else None
+    return _REVERSED.get(lean, lean) if matter.comparator and sides == own[::-1] else None
 
 
 def _stems(text: str) -> tuple[str, ...]:

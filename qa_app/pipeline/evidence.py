@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from corpus_app.records import Finding, Hit, Passage, Study, Wanted
+from corpus_app.records import Concept, Finding, Hit, Lean, Passage, Study, Wanted
 from qa_app.pipeline import agreement, answer_type, grounding, strength
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.answer_type import ExpectedAnswer
@@ -27,6 +28,7 @@ from qa_app.pipeline.records import (
     HeadlineVerdict,
     Question,
     Span,
+    StudyLean,
 )
 from qa_app.pipeline.reranking import rerank
 from qa_app.pipeline.retrieval import Retrieved, cited_studies, fuse, hits_by_id, load_passages, load_pool
@@ -40,13 +42,27 @@ LESS_THAN_ANY_HIT = Hit(0, 0.0, None)
 
 
 @dataclass(frozen=True, slots=True)
+class Matter:
+    """What an answer is about: a finding of its leading study, and where the studies of the corpus stand on it."""
+
+    finding: Finding
+    """The one that the headline quotes, or else the nearest."""
+    is_quoted: bool
+    concepts: FindingConcepts
+    outcome: Concept | None
+    """The outcome asked about, where the finding measured it; other measures of it count, too."""
+    studies: tuple[StudyLean, ...]
+    """The finding's own study first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gathered:
     """The evidence of an answer with its strength and agreement."""
 
     evidence: Evidence
     composition: Composition
-    findings: tuple[Finding, ...]
-    """The nearest finding of each cited study that shares a concept with the leading study's, which comes first."""
+    matter: Matter | None
+    """None where the leading study has no findings."""
     missing: tuple[str, ...]
     is_conflicting: bool
     strength: EvidenceStrength | None
@@ -74,14 +90,14 @@ def gather(
     candidates = tuple(candidate for candidate in ranked.passages if candidate.passage.study.study_id in cited)
     expected = _expected_answer(query, retrieved, cited)
     bindings = _bindings(expected, [c.passage for c in candidates]) if expected else {}
-    nearest = [finding for study_id in cited if (finding := _nearest_finding(study_id, retrieved, facts))]
+    nearest = _nearest_finding(cited[0], retrieved, facts) if cited else None
     context = SelectionContext(
         query=query,
         vector=retrieved.vector,
         idf=retrieved.idf,
         chances=retrieved.chances,
         passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
-        finding_id=nearest[0].finding_id if nearest and nearest[0].study_id == cited[0] else None,
+        finding_id=nearest.finding_id if nearest else None,
         leans={finding.finding_id: finding.lean for finding in facts.findings},
         matches=_matches(query, facts, cited),
         bindings=bindings,
@@ -92,7 +108,7 @@ def gather(
     if composed is None:
         return None
     quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
-    matter = _on_one_matter(nearest, facts, {study.study_id for study in quoted})
+    matter = _matter(query, composed, nearest, facts)
     texts = [sentence for q in composed.quotations for sentence in q.sentences] + [
         passage.heading for passage in composed.passages
     ]
@@ -101,19 +117,20 @@ def gather(
         query=query,
         passages=_shown(candidates, composed, policy),
         left_out=ranked.left_out,
-        agreement=_agreement(matter, facts),
+        agreement=_agreement(query, matter, facts) if matter else None,
         draft=composed.draft(),
         headline_study=composed.headline.study_id,
     )
     weights = {study.study_id: agreement.weigh(study) for study in quoted}
+    compared = [row for row in matter.studies if row.study_id in weights] if matter else []
     missing = missing_parts(query, texts, quoted, retrieved.idf, lambda stem: retrieved.is_unknown(stem, cited), policy)
     return Gathered(
         evidence=chosen,
         composition=composed,
-        findings=matter,
+        matter=matter,
         missing=missing,
-        is_conflicting=agreement.is_conflicting(matter, weights),
-        strength=_strength(query, facts, quoted, matter, is_partial=bool(missing)),
+        is_conflicting=agreement.is_conflicting(compared, weights),
+        strength=_strength(query, facts, quoted, compared, is_partial=bool(missing)),
         absent=None if bindings else expected,
         grounds=_grounds(query, retrieved, corpus, candidates, missing, bool(bindings) if expected else None),
     )
@@ -156,7 +173,7 @@ def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[
 
 
 def _strength(
-    query: Query, facts: CorpusFacts, cited: Sequence[Study], matter: Sequence[Finding], *, is_partial: bool
+    query: Query, facts: CorpusFacts, cited: Sequence[Study], studies: Sequence[StudyLean], *, is_partial: bool
 ) -> EvidenceStrength | None:
     """Return the curators' judgement where the question is about just what they judged and a cited study is too.
 
@@ -165,7 +182,7 @@ def _strength(
     certainty = None if is_partial else strength.find_certainty(facts.certainties, query)
     if certainty and any({certainty.intervention, certainty.outcome} <= set(study.concepts) for study in cited):
         return strength.assessed(certainty, cited)
-    return strength.grade(cited, matter, query.facets, sizes=facts.sizes, biases=facts.biases, is_partial=is_partial)
+    return strength.grade(cited, studies, query.facets, sizes=facts.sizes, biases=facts.biases, is_partial=is_partial)
 
 
 def rank(
@@ -220,41 +237,67 @@ def headline(query: Query, facts: CorpusFacts, gathered: Gathered) -> Headline:
     passage = quotation.passage
     start, end = passage.sentences[quotation.first].start, passage.sentences[quotation.last].end
     text = passage.text[start:end]
-    finding = next((f for f in facts.findings if f.finding_id == passage.finding_id), None)
-    counts = agreement.counts(finding, facts.findings, facts.finding_concepts) if finding else None
-    if counts and not (counts.studies_for or counts.studies_against or counts.studies_without_difference):
-        counts = None  # every study on the matter is mixed or unclear
+    counts = _counts(gathered.matter)
     return Headline(
         text=text,
-        verdict=_verdict(query, facts, gathered, finding),
+        verdict=_verdict(query, facts, gathered),
         citations=(1,),
         support=(Span(passage.passage_id, passage.version, quotation.study_id, start, end, text),),
-        studies_for=counts.studies_for if counts else None,
-        studies_against=counts.studies_against if counts else None,
-        studies_without_difference=counts.studies_without_difference if counts else None,
+        studies_for=counts[Lean.YES] if counts else None,
+        studies_against=counts[Lean.NO] if counts else None,
+        studies_without_difference=counts[Lean.NO_CLEAR_DIFFERENCE] if counts else None,
     )
 
 
-def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered, finding: Finding | None) -> HeadlineVerdict | None:
+def _counts(matter: Matter | None) -> Counter[Lean]:
+    """Return how many studies lean to each side on the quoted finding's matter; empty where none does."""
+    studies = matter.studies if matter and matter.is_quoted and matter.concepts.is_mapped else ()
+    return Counter(row.lean for row in studies if row.lean in agreement.SIDES)
+
+
+def _matter(query: Query, composed: Composition, nearest: Finding | None, facts: CorpusFacts) -> Matter | None:
+    pk = composed.headline.passage.finding_id
+    quoted = next((finding for finding in facts.findings if finding.finding_id == pk), None)
+    finding = quoted or nearest
+    if finding is None:
+        return None
+    concepts = facts.finding_concepts[finding.finding_id]
+    outcome = _asked_outcome(query, concepts)
+    outcomes = frozenset((outcome.concept_id, *outcome.measured_by)) if outcome else concepts.outcome
+    studies = agreement.studies_on(concepts, facts.findings, facts.finding_concepts, outcomes)
+    if not studies and finding.lean:
+        studies = (StudyLean((finding,), finding.lean),)
+    ordered = sorted(studies, key=lambda row: row.study_id != finding.study_id)
+    return Matter(finding, quoted is not None, concepts, outcome, tuple(ordered))
+
+
+def _asked_outcome(query: Query, concepts: FindingConcepts) -> Concept | None:
+    """Return the outcome asked about that a finding measured, itself or by one of its measures."""
+    asked = (c for c in query.concepts if c.concept_id in {*query.outcome, *query.condition})
+    return next((c for c in asked if concepts.outcome and concepts.outcome <= {c.concept_id, *c.measured_by}), None)
+
+
+def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVerdict | None:
     """Return the verdict for the headline's finding.
 
-    Where it has none, use the nearest finding of the leading study; the verdict is then never yes or no.
+    Where it quotes none, use the nearest finding of the leading study; the verdict is then never yes or no.
     """
     polarity = read_polarity(query.ask, query.intent, facts.polarity)
-    judged = finding or next(iter(gathered.findings), None)
-    if judged is None:
+    matter = gathered.matter
+    if matter is None:
         return None
-    concepts = facts.finding_concepts[judged.finding_id]
-    outcomes = [c for c in facts.concepts if c.concept_id in concepts.outcome]
+    outcomes = [c for c in facts.concepts if c.concept_id in matter.concepts.outcome]
     asked = frozenset((*query.intervention, *query.comparator, *query.outcome, *query.condition))
-    if query.intent in LEANING and not _is_on_what_is_asked(query, concepts):
+    if matter.outcome:
+        asked |= matter.concepts.outcome
+    if query.intent in LEANING and not _is_on_what_is_asked(query, matter.concepts):
         return None
     return verdict(
         query.intent,
         polarity,
-        judged,
+        matter.finding,
         wanted=outcomes[0].wanted if outcomes else Wanted.NEITHER,
-        is_on_topic=finding is not None and names_matter(asked, concepts),
+        is_on_topic=matter.is_quoted and names_matter(asked, matter.concepts),
         is_whole=not (gathered.missing or gathered.is_conflicting),
     )
 
@@ -298,27 +341,17 @@ def _nearest_finding(study_id: str, retrieved: Retrieved, facts: CorpusFacts) ->
     return next((finding for finding in facts.findings if finding.finding_id == wanted), None)
 
 
-def _on_one_matter(nearest: Sequence[Finding], facts: CorpusFacts, cited: set[str]) -> tuple[Finding, ...]:
-    """Return those of the nearest findings that share an intervention or an outcome with the first."""
-    if not nearest:
-        return ()
-    first = facts.finding_concepts[nearest[0].finding_id]
-    own = first.intervention | first.comparator, first.outcome
+def _agreement(query: Query, matter: Matter, facts: CorpusFacts) -> Agreement | None:
+    """Return where the studies of the corpus stand on a matter.
 
-    def is_shared(finding: Finding) -> bool:
-        other = facts.finding_concepts[finding.finding_id]
-        return bool(own[0] & (other.intervention | other.comparator)) or bool(own[1] & other.outcome)
-
-    return tuple(f for n, f in enumerate(nearest) if f.study_id in cited and (n == 0 or is_shared(f)))
-
-
-def _agreement(findings: Sequence[Finding], facts: CorpusFacts) -> Agreement | None:
-    """Return where each study leans on the first finding's outcome; None where that is not mapped."""
-    outcome_ids = facts.finding_concepts[findings[0].finding_id].outcome if findings else frozenset()
-    outcome = next((concept for concept in facts.concepts if concept.concept_id in outcome_ids), None)
-    if outcome is None:
+    None where the question does not ask which way something goes, or asks about another outcome or intervention.
+    """
+    concepts, outcome = matter.concepts, matter.outcome
+    is_asked = query.intent in LEANING and concepts.is_mapped and _is_on_what_is_asked(query, concepts)
+    if not is_asked or outcome is None:
         return None
-    return Agreement(outcome, tuple(findings))
+    done = [concept for concept in facts.concepts if concept.concept_id in concepts.intervention]
+    return Agreement(outcome, done[0] if len(done) == 1 else None, matter.studies)
 
 
 def _shown(ranked: Sequence[Candidate], composed: Composition, policy: Policy) -> tuple[Candidate, ...]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from corpus_app.appraisal import CertaintyLevel
-from corpus_app.records import Concept, Finding, Found, Hit, Leg, Passage, Study
+from corpus_app.records import Concept, Finding, Found, Hit, Lean, Leg, Passage, Study
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
 
@@ -130,11 +130,26 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class StudyLean:
+    """Where a study leans on one matter, with its findings on it."""
+
+    findings: tuple[Finding, ...]
+    lean: Lean
+    """As seen from the matter; MIXED where the findings lean to different sides."""
+
+    @property
+    def study_id(self) -> str:
+        return self.findings[0].study_id
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
-    """The findings of the cited studies on one outcome, each study counted once."""
+    """The studies of the corpus on one comparison and outcome, each counted once."""
 
     outcome: Concept
-    findings: tuple[Finding, ...]
+    subject: Concept | None
+    """What was done, where it is one thing: a benefit is one of this."""
+    studies: tuple[StudyLean, ...]
 
 
 @dataclass(frozen=True, slots=True)

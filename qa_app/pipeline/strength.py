@@ -9,10 +9,10 @@ from types import MappingProxyType
 
 from corpus_app.appraisal import BiasJudgement, CertaintyLevel, RiskOfBias
 from corpus_app.facets import COLUMNS, Facet
-from corpus_app.records import Certainty, Design, Finding, Lean, Notice, Study
+from corpus_app.records import Certainty, Design, Lean, Notice, Study
 from qa_app.pipeline.agreement import REVIEWS, is_conflicting, weigh
 from qa_app.pipeline.query import AskedFacets, Query
-from qa_app.pipeline.records import EvidenceStrength, StrengthReason
+from qa_app.pipeline.records import EvidenceStrength, StrengthReason, StudyLean
 
 LEVELS = (CertaintyLevel.VERY_LOW, CertaintyLevel.LOW, CertaintyLevel.MODERATE, CertaintyLevel.HIGH)
 FEW_STUDIES = 5  # fewer trials than this are few; a judgement
@@ -51,11 +51,11 @@ class StudySize:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The best of the cited studies, their sizes and their findings."""
+    """The best of the cited studies, their sizes, and where they stand."""
 
     studies: Sequence[Study]
     sizes: Mapping[str, StudySize]
-    findings: Sequence[Finding]
+    leans: Sequence[StudyLean]
     biases: Mapping[str, RiskOfBias]
 
 
@@ -69,14 +69,14 @@ class Severity(IntEnum):
 
 
 def grade(
-    studies: Sequence[Study], findings: Sequence[Finding], asked: AskedFacets, *, sizes: Mapping[str, StudySize],
+    studies: Sequence[Study], leans: Sequence[StudyLean], asked: AskedFacets, *, sizes: Mapping[str, StudySize],
     biases: Mapping[str, RiskOfBias] = NO_BIASES, is_partial: bool = False,
 ) -> EvidenceStrength | None:  # fmt: skip
     """Return the level of evidence of the cited studies, with the rows of the table that led to it.
 
     None where none of them is of a kind that is graded.
 
-    `findings` are those of the cited studies that share the headline's concepts, the headline's first. `asked` are
+    `leans` are where the cited studies stand on the matter of the headline, its own study first. `asked` are
     the facets asked about; `biases` are the assessed risks of bias by study id; `is_partial` says that a part of the
     question is not covered. Raises ValueError without a study.
     """
@@ -91,7 +91,7 @@ def grade(
     start = max(levels.values())
     best = [study for study in sound if levels.get(study.study_id) == start]
     ids = {study.study_id for study in best}
-    body = Body(best, sizes, [finding for finding in findings if finding.study_id in ids], biases)
+    body = Body(best, sizes, [row for row in leans if row.study_id in ids], biases)
     rows = [
         _design(body),
         *_number(body),
@@ -226,11 +226,11 @@ def _total(numbers: Sequence[tuple[bool, int | None]]) -> int | None:
 
 
 def _consistency(body: Body) -> Iterator[Row]:
-    if is_conflicting(body.findings, {study.study_id: weigh(study) for study in body.studies}):
+    if is_conflicting(body.leans, {study.study_id: weigh(study) for study in body.studies}):
         yield 1, StrengthReason("disagreement", "The studies do not agree with each other.")
-    elif body.findings and body.findings[0].lean is Lean.MIXED:
+    elif body.leans and body.leans[0].lean is Lean.MIXED:
         yield 1, StrengthReason("mixed_results", "The results were mixed.")
-    elif body.findings and body.findings[0].lean is Lean.UNCLEAR:
+    elif body.leans and body.leans[0].lean is Lean.UNCLEAR:
         yield 1, StrengthReason("unclear_results", "The results were too uncertain to settle it.")
 
 

@@ -28,7 +28,7 @@ OUTCOMES = {
     "guardrail": N_("One for a professional"),
 }
 OUTCOME_SENTENCES = {
-    "answered": N_("Every sentence quotes a passage about a study; its number opens it."),
+    "answered": N_("Every sentence is a quotation. Select its number to read it in its source."),
     "partial": N_("The studies answer part of this question; what they do not answer is left out."),
     "conflicting": N_("The studies do not all say the same; both sides are shown."),
     "insufficient_evidence": N_("The studies here do not answer this question, so there is no answer."),
@@ -40,6 +40,14 @@ STANCES = {
     "no_difference": N_("Found no clear difference"),
     "against": N_("Found a disadvantage"),
     "unclear": N_("Mixed or unclear"),
+}
+COUNTED_SIDES = {
+    "for": N_("%(n)s found a benefit"),
+    "without_difference": N_("%(n)s found no clear difference"),
+    "against": N_("%(n)s found a disadvantage"),
+    "favours": N_("%(n)s found a benefit"),
+    "no_difference": N_("%(n)s found no clear difference"),
+    "unclear": N_("%(n)s mixed or unclear"),
 }
 SHORT_STANCES = {
     "favours": N_("Benefit"),
@@ -232,14 +240,24 @@ def verdict_choices() -> list[tuple[str, str]]:
 
 
 @register.filter
-def side_words(side: object, n: int) -> str:
-    """Return how many studies had this result: `3 studies agree`."""
-    words = {
-        "for": ngettext("%(n)s study agrees", "%(n)s studies agree", n),
-        "against": gettext("%(n)s found otherwise"),
-        "without_difference": gettext("%(n)s found no difference"),
-    }
-    return words[str(side)] % {"n": n}
+def sides_words(counts: Iterable[tuple[str, int]]) -> str:
+    """Return how many studies had which result, by sides of a headline or stances of a meter: `3 found a benefit`."""
+    return ", ".join(gettext(COUNTED_SIDES[side]) % {"n": n} for side, n in counts)
+
+
+@register.filter
+def counts_words(counts: Sequence[tuple[str, int]]) -> str:
+    """Return the results with the number of studies: `Of 5 studies: 3 found a benefit, 2 mixed or unclear`."""
+    total = gettext("Of %(n)s studies:") % {"n": sum(n for _, n in counts)}
+    return f"{total} {sides_words(counts)}"
+
+
+@register.filter
+def source_of(paragraph: Iterable[Any], sources: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the one source that a paragraph quotes; None where there are several, or it is withdrawn."""
+    quoted = {index for sentence in paragraph for index in sentence.markers}
+    found = [source for source in sources if source["index"] in quoted and source.get("status") != "withdrawn"]
+    return found[0] if len(quoted) == len(found) == 1 else None
 
 
 @register.filter

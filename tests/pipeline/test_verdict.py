@@ -9,10 +9,11 @@ from corpus_app import records
 from corpus_app.appraisal import BIAS_DOMAINS, BiasJudgement, BiasTool, CertaintyLevel, DomainBias, RiskOfBias
 from corpus_app.records import AgeGroup, Certainty, Design, Direction, Finding, Lean, Notice, Sex, TrainingStatus
 from qa_app.pipeline import agreement
-from qa_app.pipeline.agreement import FindingConcepts, LeanCounts, counts, is_conflicting, map_finding
+from qa_app.pipeline.agreement import FindingConcepts, is_conflicting, map_finding, studies_on
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.query import AskedFacets
 from qa_app.pipeline.question.wording import read_intent
+from qa_app.pipeline.records import StudyLean
 from qa_app.pipeline.strength import StudySize, assessed, find_certainty, grade
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 from tests.pipeline.corpora import asked
@@ -120,25 +121,38 @@ def test_a_finding_is_mapped_to_what_differs_between_its_sides() -> None:
         assert map_finding(finding(*sides, outcome), INDEX) == FindingConcepts(*map(frozenset, expected))
 
 
+def leans_on(one: Finding, *findings: Finding, outcomes: frozenset[str] = frozenset()) -> dict[str, str]:
+    concepts = {f.finding_id: map_finding(f, INDEX) for f in (one, *findings)}
+    rows = studies_on(concepts[one.finding_id], [one, *findings], concepts, outcomes)
+    return {row.study_id: row.lean.value for row in rows}
+
+
 def test_each_study_on_the_matter_counts_once() -> None:
     one = finding("creatine", "placebo")
     for sides, changes, expected in (
-        (("creatine", "placebo"), {"lean": Lean.NO, "study": "B"}, LeanCounts(1, 1, 0)),
-        (("creatine", "placebo"), {}, LeanCounts(1, 0, 0)), (("creatine", "placebo"), {"lean": Lean.NO}, LeanCounts(0, 0, 0)),
-        (("creatine", "placebo"), {"lean": Lean.MIXED, "study": "B"}, LeanCounts(1, 0, 0)),
-        (("lifting", "rest"), {"study": "B"}, LeanCounts(1, 0, 0)),
-        (("creatine", "placebo"), {"study": "B", "is_unconfirmed": True}, LeanCounts(1, 0, 0)),
+        (("creatine", "placebo"), {"lean": Lean.NO, "study": "B"}, {"A": "yes", "B": "no"}),
+        (("creatine", "placebo"), {}, {"A": "yes"}), (("creatine", "placebo"), {"lean": Lean.NO}, {"A": "mixed"}),
+        (("creatine", "placebo"), {"lean": Lean.MIXED, "study": "B"}, {"A": "yes", "B": "mixed"}),
+        (("creatine", "placebo"), {"lean": None, "study": "B"}, {"A": "yes"}),
+        (("lifting", "rest"), {"study": "B"}, {"A": "yes"}),
+        (("creatine", "placebo"), {"study": "B", "is_unconfirmed": True}, {"A": "yes"}),
     ):  # fmt: skip
-        other = finding(*sides, number=2, **changes)
-        assert counts(one, [one, other], {f.finding_id: map_finding(f, INDEX) for f in (one, other)}) == expected
+        assert leans_on(one, finding(*sides, number=2, **changes)) == expected
 
 
 def test_sides_the_other_way_round_count_turned_and_what_is_not_mapped_not_at_all() -> None:
     one, unmapped = finding("high-load training", "low-load training"), finding("sauna", "rest")
     other = finding("low-load training", "high-load training", lean=Lean.NO, number=2, study="B")
 
-    assert counts(one, [one, other], {f.finding_id: map_finding(f, INDEX) for f in (one, other)}) == LeanCounts(2, 0, 0)
-    assert counts(unmapped, [unmapped], {1: map_finding(unmapped, INDEX)}) is None
+    assert leans_on(one, other) == {"A": "yes", "B": "yes"}
+    assert leans_on(unmapped) == {}
+
+
+def test_another_measure_of_the_outcome_asked_about_counts_too() -> None:
+    one, other = finding("creatine", "placebo"), finding("creatine", "placebo", "1RM", number=2, study="B")
+
+    assert leans_on(one, other) == {"A": "yes"}
+    assert leans_on(one, other, outcomes=frozenset({"strength", "1rm"})) == {"A": "yes", "B": "yes"}
 
 
 def test_studies_conflict_where_no_side_is_clearly_stronger() -> None:
@@ -146,8 +160,7 @@ def test_studies_conflict_where_no_side_is_clearly_stronger() -> None:
         (Lean.NO_CLEAR_DIFFERENCE, 4.0, True), (Lean.NO, 3.0, True), (Lean.NO, 2.0, False), (Lean.MIXED, 4.0, False),
         (Lean.YES, 4.0, False),
     ):  # fmt: skip
-        findings = [finding("creatine", "placebo"), finding("creatine", "placebo", lean=other, study="B")]
-        assert is_conflicting(findings, {"A": 4.0, "B": weight}) is is_conflict
+        assert is_conflicting([found("A", Lean.YES), found("B", other)], {"A": 4.0, "B": weight}) is is_conflict
     assert not is_conflicting([], {})
 
 
@@ -155,8 +168,8 @@ REVIEW = make_study(design=Design.META_ANALYSIS)
 LARGE = StudySize(participants=900, included_studies=20)
 
 
-def found(study_id: str, lean: Lean) -> Finding:
-    return Finding("lifting", "rest", "strength", Direction.UNCLEAR, "", 1, study_id, lean=lean)
+def found(study_id: str, lean: Lean) -> StudyLean:
+    return StudyLean((finding("lifting", "rest", study=study_id),), lean)
 
 
 def test_a_grade_starts_from_the_design() -> None:

@@ -109,7 +109,7 @@ class FakeAsking:
     def overview(self, payload: dict[str, Any]) -> overview.Overview:
         """As of a corpus without studies."""
         topics = tuple(overview.Topic(row["id"], row["name"], has_page=False) for row in payload["related_topics"])
-        return overview.Overview(rows=(), agreement=None, timeline=None, topics=topics, names={}, titles={})
+        return overview.Overview(rows=(), meter=None, forest=None, timeline=None, topics=topics, names={}, titles={})
 
     def examples(self) -> list[str]:
         return ["How many sets per week for muscle growth?", "Is creatine safe for the kidneys?"]

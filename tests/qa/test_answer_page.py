@@ -93,26 +93,29 @@ def test_the_table_tells_directions_of_findings(client: Client) -> None:
     rose = make_finding(study, statement="More sets, more growth.", direction="increase", outcome="thickness")
     same = make_finding(study, statement="More days made no difference.", direction="no_difference")
     make_finding(make_study(study_id="T003"), statement="Not a source.")
-    agreement = on_growth(unclear=[found("T001", row.pk, row.statement) for row in (rose, same)])
+    other = make_finding(make_study(study_id="T002"), statement="It varied.", direction="mixed")
+    on = ((rose, "T001"), (same, "T001"), (other, "T002"))
+    agreement = on_growth(unclear=[found(study_id, row.pk, row.statement) for row, study_id in on])
     cases = {"one": agreement, "two": None}
 
     on_one, on_all = (
         table_of(shown(client, keep(id=key, request_id=str(uuid4()), agreement=told))) for key, told in cases.items()
     )
 
-    assert [row[-1] for row in on_one] == ["Increase", "No difference"]
+    assert [row[-1] for row in on_one] == ["Increase", "No difference", "Mixed"]
     assert on_all[0][-2:] == ["Thickness: More sets, more growth.", "Increase"]
-    assert len(on_all) == 2
+    assert len(on_all) == 3
 
 
 def test_whose_benefit_is_meant_is_said_where_there_is_one(client: Client) -> None:
     make_concept(concept_id="heavy", name="high-load training")
     for study_id in ("T001", "T002"):
         make_study(study_id=study_id)
-    for side, is_said in (("favours", True), ("no_difference", False)):
-        stand = on_growth(subject_concept="heavy", **{side: [found("T001", 3, "Heavy beat light.")]})
-        html = shown(client, keep(id=side, request_id=str(uuid4()), agreement=stand))
-        assert ("Benefit and disadvantage are those of high-load training." in html) is is_said
+    rows = [found("T001", 3, "Heavy beat light."), found("T002", 4, "Heavy beat light.")]
+    for subject, words in (("heavy", "studies here that tested high-load training for this: 2 found a benefit."),
+                           (None, "studies here that compared the same: 2 found a benefit.")):  # fmt: skip
+        stand = on_growth(subject_concept=subject, favours=rows)
+        assert words in shown(client, keep(id=str(subject), request_id=str(uuid4()), agreement=stand))
 
 
 def test_studies_are_counted_by_side_and_each_mark_opens_its_words(client: Client) -> None:
@@ -124,19 +127,16 @@ def test_studies_are_counted_by_side_and_each_mark_opens_its_words(client: Clien
         found("T001", 2, "More days, more <b>growth</b>."),
         found("T003", 3, "Ten sets beat five."),
     ]
-    women = NOBODY | {"population": "women", "favours": rows[:1]}
-    agreement = on_growth(favours=rows, no_difference=[found("T002", 4, "No difference.")], by_population=[women])
+    agreement = on_growth(favours=rows, no_difference=[found("T002", 4, "No difference.")])
 
     html = shown(client, keep(agreement=agreement, **shown_only(third)))
 
     assert "Where the studies stand on muscle growth" in html
-    assert "Benefit and disadvantage are those of" not in html
     assert "Found a benefit: 2 studies" in html
     assert "Found no clear difference: 1 study" in html
     assert "Found a disadvantage" not in html
     assert "More days, more &lt;b&gt;growth&lt;/b&gt;." in html
-    assert "Women: found a benefit, 1 study." in html
-    marks = re.findall(r'<a class="mark" href="([^"]+)" aria-label="([^"]+)"', html)
+    marks = re.findall(r'<a class="mark size-1" href="([^"]+)"[^>]* aria-label="([^"]+)"', html)
     assert [address for address, _ in marks] == [
         "/answers/answer-one/citations/summary/1/1/", "#finding-3", "/answers/answer-one/citations/answer/2/2/",
     ]  # fmt: skip
@@ -151,14 +151,17 @@ def test_a_retracted_study_is_marked_and_a_withdrawn_one_left_out(client: Client
         make_study(study_id=study_id)
     third = make_study(study_id="T003", notice="retracted")
     make_study(study_id="T004", status="withdrawn", title="A secret title", authors=["Secret S"], year=1999)
-    rows = [found("T001", 1, "More."), found("T003", 3, "Much more."), found("T004", 4, "A secret finding.")]
+    rows = [found("T001", 1, "More."), found("T002", 2, "Most."), found("T003", 3, "Much more.")]
+    rows += [found("T004", 4, "A secret finding.")]
     left_out = [{"what": "passage", "reason": "budget", "detail": "", "passage_id": 9, "study_id": "T004"}]
 
     html = shown(client, keep(agreement=on_growth(favours=rows), left_out=left_out, **shown_only(third)))
 
-    assert "Found a benefit: 1 study" in html
+    assert "Found a benefit: 2 studies" in html
     assert "1 study that was retracted since is not counted." in html
-    assert [("Retracted" in row[0], row[-2]) for row in table_of(html)] == [(False, "More."), (True, "Much more.")]
+    assert [("Retracted" in row[0], row[-2]) for row in table_of(html)] == [
+        (False, "More."), (False, "Most."), (True, "Much more."),
+    ]  # fmt: skip
     assert "secret" not in html.lower()
     assert "1999" not in html
 
@@ -168,10 +171,10 @@ def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) ->
         make_study(study_id=study_id)
     make_study(study_id="T009", title="Left for want of room")
     left_out = [{"what": "passage", "reason": "budget", "detail": "", "passage_id": 9, "study_id": "T009"}]
-    part = make_payload()["answer"]
+    part = make_payload()["summary"]
     part["sentences"][0]["attribution"] = "O'Example <b>and</b> Sample (meta-analysis, 2017)"
-    agreement = on_growth(favours=[found("T001", 1, "Ten sets beat five.")])
-    html = shown(client, keep(agreement=agreement, answer=part, left_out=left_out))
+    agreement = on_growth(favours=[found(study_id, 1, "Ten sets beat five.") for study_id in ("T001", "T002")])
+    html = shown(client, keep(agreement=agreement, summary=part, left_out=left_out))
 
     order = ["question-title", "summary-title", "answer-title", "stand-title", "follow-up-title", "sources-title"]
     order += ["confidence-title", "evidence-title", "feedback-title", "next-title"]
@@ -179,8 +182,11 @@ def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) ->
     assert places == sorted(places)
     told = '<small class="who">O&#x27;Example &lt;b&gt;and&lt;/b&gt; Sample (meta-analysis, 2017):</small> '
     assert html.count('class="who"') == html.count(told) == 1
-    sure = re.findall(r'<a class="badge sure high" href="#confidence-title">([^<]*)</a>', html)
-    assert sure == ["Very likely fits your question"]
+    assert 'class="badge sure' not in html
+    weak = make_payload()["confidence"] | {"label": "low", "score": 30}
+    doubted = shown(client, keep(id="doubted", request_id=str(uuid4()), confidence=weak))
+    sure = re.findall(r'<a class="badge sure low" href="#confidence-title">([^<]*)</a>', doubted)
+    assert sure == ["May not fit your question"]
     assert '<a href="/studies/T009/">Left for want of room</a>' in html
 
 

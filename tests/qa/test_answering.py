@@ -18,7 +18,7 @@ from qa_app.answers import answering, asking, payload
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerCitation
 from qa_app.pipeline.citations import parse_markers
-from qa_app.pipeline.records import Agreement, Answered, LeftOut, LeftOutReason, Outcome
+from qa_app.pipeline.records import Agreement, Answered, LeftOut, LeftOutReason, Outcome, StudyLean
 from tests.fakes import WordHashEncoder
 from tests.pipeline.values import make_concept, make_study
 from tests.qa.answers import make_answer, store_answer
@@ -104,7 +104,9 @@ def test_the_payload_has_the_fields_of_schema_and_contract() -> None:
     assert isinstance(made, Answered)
     left_out = LeftOut("passage", LeftOutReason.DUPLICATE_LOCATION, "", passage_id=1, study_id="T-PROTEIN")
     finding = Finding("ten", "five", "growth", Direction.INCREASE, "Ten beat five.", 7, "T-SETS", lean=Lean.YES)
-    evidence = replace(made.evidence, agreement=Agreement(make_concept("growth"), (finding,)))
+    evidence = replace(
+        made.evidence, agreement=Agreement(make_concept("growth"), None, (StudyLean((finding,), Lean.YES),))
+    )
     body = json.loads(json.dumps(store_answer(left_out=(left_out,), evidence=evidence)))
     schemas = yaml.safe_load((DOCS / "openapi.yaml").read_text(encoding="utf-8"))["components"]["schemas"]
     closed = {n: s | {"additionalProperties": False} if s.get("type") == "object" else s for n, s in schemas.items()}

@@ -91,7 +91,7 @@ class Command(BaseCommand):
             markers = "".join(f" [{index}]" for index in headline.sentence.markers)
             self.paragraph(f"{verdict}{headline.sentence.text}{markers}", style=self.style.MIGRATE_HEADING)
             if headline.counts:
-                self.paragraph(", ".join(answer_words.side_words(side, n) for side, n in headline.counts) + ".")
+                self.paragraph(answer_words.counts_words(headline.counts) + ".")
         if payload["outcome"] == "partial" and (missing := presentation.missing_parts(payload)):
             self.paragraph(f"Nothing quoted here speaks of: {', '.join(missing)}.")
 
