@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
@@ -14,6 +14,8 @@ from corpus_app.records import AgeGroup, Sex, TrainingStatus
 
 COLUMNS: Mapping[str, type[StrEnum]] = {"age_group": AgeGroup, "sex": Sex, "training_status": TrainingStatus}
 """Facets with a column of their own, which takes these values alone; all of them tell who was studied."""
+NOT_REPORTED = "not_reported"
+"""The value of a column where nobody has entered one."""
 PARAMETERS: Mapping[str, str] = {"age_group": "age", "training_status": "training"}
 """Names of facets in addresses, where they differ from the key."""
 RESERVED = frozenset("q collection design topic notice from to sort page cursor fields limit".split())
@@ -116,17 +118,53 @@ def facets_to_json(values: FacetValues) -> dict[str, list[str]]:
     return {key: list(own) for key, own in values}
 
 
+def to_pairs(values: FacetValues) -> tuple[str, ...]:
+    """Return each value with its facet, as cells and forms name them: soil:clay."""
+    return tuple(f"{key}:{value}" for key, own in values for value in own)
+
+
+def from_pairs(pairs: Iterable[str]) -> FacetValues:
+    """Return the values that pairs name; a pair without a colon names a facet without a value."""
+    found: dict[str, list[str]] = {}
+    for key, _, value in (pair.partition(":") for pair in dict.fromkeys(pairs)):
+        found.setdefault(key.strip(), []).append(value.strip())
+    return facets_from_json(found)
+
+
+def to_fields(values: FacetValues, declared: Mapping[str, Facet]) -> dict[str, Any]:
+    """Return declared facets as fields of a study: those with a column, and `facets` for the others.
+
+    A column that has no value here is not reported.
+    """
+    own = dict(values)
+    columns = {key: own.get(key, (NOT_REPORTED,))[0] for key in declared if key in COLUMNS}
+    return columns | {"facets": {key: list(own[key]) for key in declared if key in own and key not in COLUMNS}}
+
+
+def pairs_fault(pairs: Iterable[str], declared: Mapping[str, Facet]) -> str:
+    """Return in a sentence what is wrong with pairs of facet and value; empty where nothing is."""
+    for key, values in from_pairs(pairs):
+        if key not in declared:
+            return f"has no facet {key!r}; declared: {', '.join(declared) or 'none'}."
+        if unknown := sorted(set(values) - set(declared[key].values)):
+            return f"{key} has no value {unknown[0]!r}; declared: {', '.join(declared[key].values)}."
+        if key in COLUMNS and len(values) > 1:
+            return f"{key} has one value for each source; choose between {' and '.join(values)}."
+    return ""
+
+
 def find_fault(stored: Any, declared: Mapping[str, Facet]) -> str:
     """Return in a sentence what is wrong with the facets of a study; empty where nothing is."""
     if not isinstance(stored, Mapping):
         return "is no table of facets and values."
-    for key, values in stored.items():
-        if key in COLUMNS or key not in declared:
-            known = ", ".join(name for name in declared if name not in COLUMNS) or "none"
-            return f"has no facet {key!r}; declared: {known}."
-        if unknown := sorted(set(values) - set(declared[key].values)):
-            return f"{key} has no value {unknown[0]!r}; declared: {', '.join(declared[key].values)}."
-    return ""
+    others = {key: facet for key, facet in declared.items() if key not in COLUMNS}
+    return pairs_fault(to_pairs(facets_from_json(stored)), others)
+
+
+def certainty_fault(values: FacetValues, declared: Mapping[str, Facet]) -> str:
+    """Return in a sentence what is wrong with the facets that a judgement is about; empty where nothing is."""
+    several = next((key for key, own in values if len(own) > 1), "")
+    return f"{several} has more than one value." if several else find_fault(facets_to_json(values), declared)
 
 
 def declaration_faults(facets: Mapping[str, Facet], lists: Mapping[str, Collection[str]]) -> list[tuple[str, str]]:

@@ -32,6 +32,7 @@ from corpus_app.appraisal import (
     bias_from_json,
     effect_of,
 )
+from corpus_app.facets import facets_from_json, to_pairs
 
 TEXT_SEARCH_CONFIG = "english"
 # Up to here a question is compared with every vector: that takes less than 10 ms and misses nothing.
@@ -694,6 +695,7 @@ class OutcomeCertainty(models.Model):
         max_length=40, choices=[("", "Any training"), *choices(records.ASKED_TRAINING)], blank=True
     )
     sex = models.CharField(max_length=40, choices=[("", "Both sexes"), *choices(records.ASKED_SEXES)], blank=True)
+    facets = models.JSONField(default=dict, blank=True, help_text="Values of other facets that it is about, by key.")
     level = models.CharField("certainty", max_length=20, choices=choices(CertaintyLevel))
     reasons = models.TextField(help_text="Why, one reason a line, in words for readers: answers show them.")
     position = models.PositiveIntegerField(default=0, editable=False)
@@ -704,9 +706,9 @@ class OutcomeCertainty(models.Model):
         verbose_name_plural = "certainties"
         constraints = [
             models.UniqueConstraint(
-                fields=["intervention", "outcome", "age_group", "training_status", "sex"],
+                fields=["intervention", "outcome", "age_group", "training_status", "sex", "facets"],
                 name="certainty_once",
-                violation_error_message="The certainty of this intervention, outcome and people is judged already.",
+                violation_error_message="The certainty of this intervention, outcome and facets is judged already.",
             ),
             models.CheckConstraint(condition=one_of("level", CertaintyLevel), name="certainty_level_known"),
             models.CheckConstraint(condition=~Q(intervention=F("outcome")), name="certainty_of_two_concepts"),
@@ -715,7 +717,8 @@ class OutcomeCertainty(models.Model):
 
     def __str__(self) -> str:
         people = (self.age_group, self.training_status, self.sex)
-        return ", ".join([f"{self.intervention_id} on {self.outcome_id}", *filter(None, people)])
+        others = to_pairs(facets_from_json(self.facets))
+        return ", ".join([f"{self.intervention_id} on {self.outcome_id}", *filter(None, people), *others])
 
     @property
     def reason_lines(self) -> list[str]:

@@ -223,6 +223,18 @@ class TextKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit of numbers that a corpus declares, beside those of English."""
+
+    forms: tuple[str, ...]
+    """As it is written, in the singular: single words."""
+    dimension: str = ""
+    """What it measures, as length or sheets; empty: it is converted to no other unit."""
+    factor: float = 1.0
+    """How many of the base unit of its dimension it is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Study:
     """A study as readers see it."""
 
@@ -437,6 +449,8 @@ class Certainty:
     """The people that it is about; None where it is about all, as in the next two."""
     training_status: TrainingStatus | None = None
     sex: Sex | None = None
+    facets: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The values of other facets that it is about, by key."""
 
 
 @dataclass(frozen=True, slots=True)

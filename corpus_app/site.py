@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
 from corpus_app.facets import COLUMNS, Facet
-from corpus_app.records import SECTION_OF_ROLE, ConceptRole, Design, Section, SectionRole, SourceKind
+from corpus_app.records import SECTION_OF_ROLE, ConceptRole, Design, Section, SectionRole, SourceKind, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,8 @@ class Site:
     routes_off: tuple[str, ...] = ()
     """Kinds of question that get no fixed reply here, though the word lists have one."""
     facets: Mapping[str, Facet] = field(default_factory=dict)
+    units: Mapping[str, Unit] = field(default_factory=dict)
+    """Units of numbers beside those of English, by name."""
     phrase_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Lists that phrases of facets refer to: {person}."""
 

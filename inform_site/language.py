@@ -50,7 +50,7 @@ class PageLanguage(LocaleMiddleware):
 
     def process_request(self, request: HttpRequest) -> None:
         if is_of_api(request) or is_admin_request(request):
-            translation.activate(settings.LANGUAGE_CODE)
+            _use_english(request)
             return
         super().process_request(request)
         use_nouns()
@@ -58,7 +58,7 @@ class PageLanguage(LocaleMiddleware):
     def process_view(self, request: HttpRequest, view: object, arguments: object, options: object) -> None:
         """Recognise an API view outside the API's prefix, which is known only after URL resolution."""
         if is_of_api(request):
-            translation.activate(settings.LANGUAGE_CODE)
+            _use_english(request)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Vary pages by language and cookie, so that caches keep the languages apart."""
@@ -66,6 +66,12 @@ class PageLanguage(LocaleMiddleware):
             return response
         patch_vary_headers(response, ("Cookie",))
         return super().process_response(request, response)
+
+
+def _use_english(request: HttpRequest) -> None:
+    translation.activate(settings.LANGUAGE_CODE)
+    if is_of_api(request):
+        use_nouns()
 
 
 _TRANSLATED_TYPES = {"text/html", "application/atom+xml"}

@@ -1,9 +1,11 @@
-"""Put a site's own nouns in place of "study" in the texts of pages, whatever their language."""
+"""Put a site's own nouns in place of "study" in the texts of pages and of the API, whatever their language."""
 
 import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
+
+from django.utils.translation import trans_real
 
 from corpus_app.site import Nouns
 
@@ -27,15 +29,16 @@ class WithNouns:
         return self._read()
 
     def gettext(self, message: str) -> str:
-        return self._renamed(self._translation.gettext(message))
+        return self.renamed(self._translation.gettext(message))
 
     def ngettext(self, one: str, many: str, number: int) -> str:
-        return self._renamed(self._translation.ngettext(one, many, number))
+        return self.renamed(self._translation.ngettext(one, many, number))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._translation, name)
 
-    def _renamed(self, text: str) -> str:
+    def renamed(self, text: str) -> str:
+        """Return a text of ours with the nouns of the site."""
         if "tud" not in text or self.nouns is None:  # most texts name no study: no look into the corpus
             return text
         return renamed(text, self.nouns) if self._is_english else in_german(text)
@@ -53,6 +56,12 @@ def renamed(text: str, nouns: Nouns) -> str:
         return f"{fitting.capitalize() if article[0] == 'A' else fitting} {cased}"
 
     return _sub_unprotected(_ENGLISH, noun, text)
+
+
+def in_use(text: str) -> str:
+    """Return a text of ours with the nouns of the translation in use, if it has any."""
+    active = getattr(vars(trans_real)["_active"], "value", None)
+    return active.renamed(text) if isinstance(active, WithNouns) else text
 
 
 def in_german(text: str) -> str:

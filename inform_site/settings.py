@@ -549,6 +549,7 @@ LOGGING = {
         "httpx2": {"level": "WARNING"},
         "mcp": {"level": "WARNING"},
         "pgmq": {"level": "WARNING"},
+        "readability": {"level": "WARNING"},
         "sentence_transformers": {"level": "WARNING"},
     },
 }

@@ -18,6 +18,7 @@ from rest_framework.fields import (
 )
 
 from corpus_app import appraisal, records, search
+from corpus_app.facets import facets_to_json
 from corpus_app.public import changes
 from corpus_app.templatetags.corpus_words import web_address
 
@@ -236,11 +237,15 @@ class JudgedCertainty(Shape):
     age_group = choice(records.AgeGroup, allow_null=True, help_text="Null: people of all ages.")
     training_status = choice(records.TrainingStatus, allow_null=True, help_text="Null: of any training.")
     sex = choice(records.Sex, allow_null=True, help_text="Null: of both sexes.")
+    facets = serializers.SerializerMethodField(help_text="Values of other facets that it is about, by facet.")
     level = choice(appraisal.CertaintyLevel)
     reasons = texts("Why, in words for readers.")
 
     class Meta:
         ref_name = "Certainty"
+
+    def get_facets(self, judged: records.Certainty) -> dict[str, list[str]]:
+        return facets_to_json(judged.facets)
 
 
 class Collection_(Shape):

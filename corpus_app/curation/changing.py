@@ -14,14 +14,15 @@ from django.db.models import Prefetch, prefetch_related_objects
 from corpus_app import models, search
 from corpus_app.curation import gate, rows, studies
 from corpus_app.curation.acts import CurationError, ReasonMissing, needs_reviewer, not_allowed
+from corpus_app.facets import COLUMNS, NOT_REPORTED, from_pairs, pairs_fault, to_fields
 from corpus_app.models import CorpusEvent, Passage, Study
 from corpus_app.records import LABEL_LETTERS, Notice, Status
 
-LISTS = ("concepts", "labels")
+LISTS = ("concepts", "labels", "facets")
 FIELDS = ("collection", "design", "peer_reviewed", "assignee", "notice", *LISTS)
 WAYS = ("add", "remove", "set")
 """How the entries of a list change."""
-_PUBLIC = frozenset({"collection", "design", "peer_reviewed", "concepts"})
+_PUBLIC = frozenset({"collection", "design", "peer_reviewed", "concepts", "facets"})
 """Fields that readers see and that take a reviewer where two people are required."""
 
 
@@ -130,6 +131,14 @@ def _check_concepts(value: Any) -> str:
     return f"There is no concept {unknown[0][:80]}." if unknown else ""
 
 
+def _check_facets(value: Any) -> str:
+    if fault := _check_list(value):
+        return fault
+    declared = search.site().facets
+    wrong = (fault for pairs in value.values() if (fault := pairs_fault(pairs, declared)))
+    return f"The corpus {fault}" if (fault := next(wrong, "")).startswith("has") else fault
+
+
 def _check_design(value: Any) -> str:
     return "" if search.site().is_design(str(value)) else f"There is no kind of source {str(value)[:80]}."
 
@@ -142,6 +151,7 @@ _CHECKS: Mapping[str, Callable[[Any], str]] = {
     "notice": _check_choice(tuple(Notice)),
     "concepts": _check_concepts,
     "labels": _check_list,
+    "facets": _check_facets,
     "status": _check_choice(tuple(VERBS)),
 }
 
@@ -183,19 +193,38 @@ class Planner:
 def _present(study: Study, field: str) -> Any:
     if field == "concepts":
         return [link.concept_id for link in sorted(study.studyconcept_set.all(), key=lambda link: link.position)]
+    if field == "facets":
+        return sorted(f"{key}:{value}" for key in search.site().facets for value in _facet_values(study, key))
     if field == "assignee":
         return study.assignee.get_username() if study.assignee else ""
     return study.collection_id if field == "collection" else getattr(study, field)
+
+
+def _facet_values(study: Study, key: str) -> list[str]:
+    if key not in COLUMNS:
+        return list(study.facets.get(key, ()))
+    value = getattr(study, key)
+    return [] if value == NOT_REPORTED else [value]
 
 
 def _combine(field: str, present: Any, wanted: Any) -> Any:
     """Return the value after the change; the entries of a list that stay keep their order."""
     if field not in LISTS:
         return wanted
+    if field == "facets":
+        return sorted(_combine_facets(present, wanted))
     if "set" in wanted:
         return studies.clean_labels(wanted["set"])
     removed = {entry.casefold() for entry in wanted.get("remove", ())}
     return studies.merge_labels([entry for entry in present if entry.casefold() not in removed], wanted.get("add", ()))
+
+
+def _combine_facets(present: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return the pairs of facet and value after the change; `set` replaces the values of the facets that it names."""
+    given = {*wanted.get("set", ()), *wanted.get("add", ())}
+    replaced = {key for key, _ in from_pairs(given) if "set" in wanted or key in COLUMNS}
+    kept = {pair for pair in present if pair.partition(":")[0] not in replaced}
+    return (kept - {*wanted.get("remove", ())}) | given
 
 
 def _find_obstacles(found: Sequence[Study], by: User | None, *, is_publication: bool) -> dict[str, str]:
@@ -219,6 +248,8 @@ def apply(planned: Planned, *, by: User | None, by_name: str = "", reason: str) 
     """Change one study as planned, within the caller's act. Raises CurationError and ValidationError."""
     one, after = [planned.study_id], {field: value for field, (_, value) in planned.changes.items()}
     values: dict[str, Any] = {field: after[field] for field in ("design", "peer_reviewed", "labels") if field in after}
+    if "facets" in after:
+        values |= to_fields(from_pairs(after["facets"]), search.site().facets)
     if "collection" in after:
         values["collection"] = models.Collection.objects.get(pk=after["collection"])
     if values:

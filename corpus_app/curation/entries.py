@@ -11,6 +11,7 @@ from django.db import models
 from corpus_app import search
 from corpus_app.curation import rows
 from corpus_app.curation.acts import Act, NotAllowed, NotConfirmed, act
+from corpus_app.facets import facets_to_json
 from corpus_app.models import (
     Collection,
     Concept,
@@ -175,9 +176,10 @@ def create_first_collection(*, by: User | None) -> Collection:
 
 
 def save_certainty(draft: CertaintyDraft, *, by: User | None, by_name: str = "") -> OutcomeCertainty:
-    """Save the certainty of these concepts and people; one that is so already stays as it is."""
+    """Save the certainty of these concepts and facets; one that is so already stays as it is."""
     people = {name: str(getattr(draft, name) or "") for name in ("age_group", "training_status", "sex")}
-    matter = {"intervention_id": draft.intervention, "outcome_id": draft.outcome, **people}
+    matter: dict[str, Any] = {"intervention_id": draft.intervention, "outcome_id": draft.outcome, **people}
+    matter["facets"] = facets_to_json(draft.facets)
     row = OutcomeCertainty.objects.filter(**matter).first() or OutcomeCertainty(**matter)
     values = (draft.level.value, "\n".join(draft.reasons))
     if (row.level, row.reasons) == values:

@@ -14,7 +14,7 @@ from typing import IO
 
 from django.db import connection, transaction
 
-from corpus_app import models
+from corpus_app import models, search
 from corpus_app.appraisal import CertaintyLevel
 from corpus_app.curation import rows
 from corpus_app.curation.lexica import current_lexica
@@ -129,7 +129,8 @@ def _write(path: Path, content: bytes) -> None:
 def export_sheet(out: IO[bytes], study_ids: Collection[str] | None = None) -> None:
     """Write a spreadsheet of all or these studies to be mended, each with its version in the same snapshot."""
     with read_only_snapshot():
-        out.writelines(sheet_pieces((study.version, draft_of(study)) for study in _studies(study_ids)))
+        rows = ((study.version, draft_of(study)) for study in _studies(study_ids))
+        out.writelines(sheet_pieces(rows, search.site().facets))
 
 
 @contextmanager
@@ -252,6 +253,7 @@ def current_vocabulary() -> Vocabulary:
                 AgeGroup(row.age_group) if row.age_group else None,
                 TrainingStatus(row.training_status) if row.training_status else None,
                 Sex(row.sex) if row.sex else None,
+                facets_from_json(row.facets),
             )
             for row in OutcomeCertainty.objects.order_by("position", "id")
         ),

@@ -16,6 +16,7 @@ from corpus_app.curation import creating, importing, rows, studies
 from corpus_app.curation.acts import Act, CurationError, act, error_text
 from corpus_app.curation.effects import combine, find_study, has_notice, join
 from corpus_app.curation.exporting import draft_of
+from corpus_app.facets import facets_to_json
 from corpus_app.models import Collection, ImportItem, ImportJob, Study
 from corpus_app.records import Design, Notice, Status
 from corpus_app.sources import AddedPassages, NoticeDraft, PassageDraft, SheetRow, StudyDraft, serialization, sheets
@@ -189,6 +190,8 @@ class Importer:
             return ImportItem.Outcome.REFUSED, obstacle
         concepts = changes.pop("concepts", None)
         values = {name: rows.to_json(value) for name, value in changes.items()}
+        if "facets" in values:
+            values["facets"] = facets_to_json(changes["facets"])
         if "collection" in values:
             values["collection"] = Collection.objects.get(pk=values["collection"])
         if values:

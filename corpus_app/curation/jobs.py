@@ -23,7 +23,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from common.waking import wake
-from corpus_app import sources
+from corpus_app import search, sources
 from corpus_app.curation import effects, items, lookup, zotero
 from corpus_app.curation.acts import CurationError, wake_indexing
 from corpus_app.curation.acts import NotReady as NotReady
@@ -389,7 +389,8 @@ def _opened(job: ImportJob) -> Iterator[_OpenedSource]:
 
 
 def intake_of(job: ImportJob) -> Intake:
-    return Intake(collection="", status_reason=f"Imported from {job.file_name}, not yet reviewed.")
+    reason = f"Imported from {job.file_name}, not yet reviewed."
+    return Intake(collection="", status_reason=reason, facets=search.site().facets)
 
 
 def _items_of_text(text: str, title: str, name: str, intake: Intake) -> list[Item]:

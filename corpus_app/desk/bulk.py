@@ -20,6 +20,8 @@ from corpus_app.curation import bulk, changing
 from corpus_app.curation.changing import Planned
 from corpus_app.curation.history import as_text
 from corpus_app.desk.base import EXPECTED_ERRORS, DeskAdmin, LinesField, curator, error_messages
+from corpus_app.desk.facets import FacetsField, facet_choices
+from corpus_app.facets import facets_from_json, to_pairs
 from corpus_app.models import BulkEdit, BulkEditItem, Collection, Concept, ImportItem, ImportJob, Study
 from corpus_app.records import LABEL_LETTERS, Notice
 from corpus_app.templatetags.corpus_words import design_choices
@@ -50,6 +52,10 @@ class WhatForm(forms.Form):
     )
     labels_way = forms.ChoiceField(label="Labels", required=False, choices=WAYS)
     labels = LinesField(label="Which labels", max_length=LABEL_LETTERS, rows=3)
+    facets_way = forms.ChoiceField(
+        label="Facets", required=False, choices=WAYS, help_text="Replacing keeps the facets of which nothing is ticked."
+    )
+    facets = FacetsField(label="Which values")
     notice = forms.ChoiceField(
         required=False,
         choices=[
@@ -72,12 +78,19 @@ class WhatForm(forms.Form):
         people = [(name, name) for name in names.values_list("username", flat=True)]
         self._choose("design", design_choices())
         self._choose("assignee", [(NOBODY, "Nobody"), *people])
+        if facets := facet_choices(has_columns=True):
+            self._fill("facets", facets)
+        else:
+            del self.fields["facets"], self.fields["facets_way"]
         if not may_set_notice:
             del self.fields["notice"]
 
     def _choose(self, name: str, values: Iterable[tuple[Any, Any]]) -> None:
+        self._fill(name, [LEAVE, *values])
+
+    def _fill(self, name: str, choices: Sequence[tuple[Any, Any]]) -> None:
         field: Any = self.fields[name]
-        field.choices = [LEAVE, *values]
+        field.choices = choices
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -85,7 +98,7 @@ class WhatForm(forms.Form):
             has_way, has_entries = bool(cleaned.get(f"{field}_way")), bool(cleaned.get(field))
             if has_entries and not has_way:
                 self.add_error(f"{field}_way", "Say what to do with these.")
-            elif has_way and not has_entries and cleaned[f"{field}_way"] != "set":
+            elif has_way and not has_entries and (cleaned[f"{field}_way"] != "set" or field == "facets"):
                 self.add_error(field, "Say which.")
         return cleaned
 
@@ -98,8 +111,9 @@ class WhatForm(forms.Form):
         if asked["assignee"]:
             found["assignee"] = "" if asked["assignee"] == NOBODY else asked["assignee"]
         entries = {"concepts": [concept.pk for concept in asked["concepts"]], "labels": asked["labels"]}
+        entries["facets"] = list(to_pairs(facets_from_json(asked.get("facets"))))
         for field, values in entries.items():
-            if way := asked[f"{field}_way"]:
+            if way := asked.get(f"{field}_way"):
                 found[field] = {way: values}
         return found
 

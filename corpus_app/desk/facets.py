@@ -9,7 +9,7 @@ from django import forms
 from django.http import HttpRequest
 
 from corpus_app import search
-from corpus_app.facets import COLUMNS
+from corpus_app.facets import COLUMNS, facets_from_json, facets_to_json, from_pairs, to_pairs
 from corpus_app.site import Site
 from corpus_app.site_texts import facet_words
 
@@ -38,15 +38,15 @@ def _hidden_fields(site: Site) -> frozenset[str]:
     return hidden | OF_PEOPLE if is_graded else hidden | OF_PEOPLE | {"risk_of_bias"}
 
 
-def facet_choices() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the values of the facets without a column, by the label of their facet."""
+def facet_choices(*, has_columns: bool = False) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the values of the facets by the label of their facet; those with a column only where asked for."""
     return [
         (
             facet_words(facet.label),
             [(f"{key}:{value}", facet_words(own.label)) for value, own in facet.values.items()],
         )
         for key, facet in search.site().facets.items()
-        if key not in COLUMNS
+        if has_columns or key not in COLUMNS
     ]
 
 
@@ -60,16 +60,11 @@ class FacetsField(forms.MultipleChoiceField):
 
     def prepare_value(self, value: Any) -> Any:
         """Return the ticked boxes of stored facets."""
-        if not isinstance(value, Mapping):
-            return value
-        return [f"{key}:{name}" for key, names in value.items() for name in names]
+        return list(to_pairs(facets_from_json(value))) if isinstance(value, Mapping) else value
 
     def clean(self, value: Any) -> dict[str, list[str]]:
         """Return the ticked values by facet."""
-        found: dict[str, list[str]] = {}
-        for key, _, name in (pair.partition(":") for pair in super().clean(value)):
-            found.setdefault(key, []).append(name)
-        return found
+        return facets_to_json(from_pairs(super().clean(value)))
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return super().has_changed(self.prepare_value(initial or {}), data)

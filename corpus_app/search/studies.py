@@ -11,6 +11,7 @@ from django.db import connection
 
 from corpus_app import models, records
 from corpus_app.appraisal import EFFECT_FIELDS, CertaintyLevel, bias_from_json, effect_of
+from corpus_app.facets import facets_from_json
 from corpus_app.search.catalogue import concepts
 from corpus_app.search.passages import as_record, text_passages
 from corpus_app.search.versions import once_per_version
@@ -88,6 +89,7 @@ def certainties() -> tuple[records.Certainty, ...]:
             age_group=records.AgeGroup(row.age_group) if row.age_group else None,
             training_status=records.TrainingStatus(row.training_status) if row.training_status else None,
             sex=records.Sex(row.sex) if row.sex else None,
+            facets=facets_from_json(row.facets),
         )
         for row in models.OutcomeCertainty.objects.all()
     )

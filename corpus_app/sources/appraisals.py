@@ -18,7 +18,7 @@ from corpus_app.appraisal import (
 )
 from corpus_app.records import ASKED_AGES, ASKED_SEXES, ASKED_TRAINING, AgeGroup, Sex, TrainingStatus
 from corpus_app.sources.drafts import CertaintyDraft
-from corpus_app.sources.fields import Fields
+from corpus_app.sources.fields import Fields, read_facets
 from corpus_app.sources.layout import BIAS_KEYS, DOMAIN_KEYS, EFFECT_KEYS
 from corpus_app.sources.values import MAX_INTEGER, SLUG, shown
 
@@ -80,6 +80,7 @@ def read_certainty(found: Fields) -> CertaintyDraft:
         age_group=_people(found, "age_group", AgeGroup, ASKED_AGES),
         training_status=_people(found, "training_status", TrainingStatus, ASKED_TRAINING),
         sex=_people(found, "sex", Sex, ASKED_SEXES),
+        facets=read_facets(found),
     )
 
 

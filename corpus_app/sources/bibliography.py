@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from common.dois import find_doi, normal_doi
+from corpus_app.facets import COLUMNS, Facet, facets_from_json
 from corpus_app.passages import SectionText, cut
 from corpus_app.records import Design, Notice, Section, Status
 from corpus_app.sources.decisions import clean_labels
@@ -42,6 +44,8 @@ class Intake:
     collection: str = ""
     status_reason: str = "Imported, not yet reviewed."
     licence: str = ""
+    facets: Mapping[str, Facet] = field(default_factory=dict)
+    """The facets that the corpus declares, which a column of a table may give."""
 
 
 @dataclass(slots=True)
@@ -73,6 +77,8 @@ class Record:
     passages: tuple[PassageDraft, ...] = ()
     labels: list[str] = field(default_factory=list)
     """Decisions, tags and collections of the tool that it comes from; keywords are none."""
+    facets: dict[str, list[str]] = field(default_factory=dict)
+    """Declared values by facet."""
     notes: list[tuple[int | None, str, str, Weight]] = field(default_factory=list)
     lines: dict[str, int] = field(default_factory=dict)
     """The lines of fields that differ from the record's line."""
@@ -180,9 +186,16 @@ def _draft(record: Record, intake: Intake, title: str) -> StudyDraft:
         notice_reason=record.notice_reason,
         passages=passages,
         labels=clean_labels(record.labels),
+        **_facet_fields(record.facets),
         origin=record.file,
         line=record.line,
     )
+
+
+def _facet_fields(facets: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    columns = {key: COLUMNS[key](values[0]) for key, values in facets.items() if key in COLUMNS}
+    others = {key: values for key, values in facets.items() if key not in COLUMNS}
+    return columns | {"facets": facets_from_json(others)}
 
 
 def _notices(record: Record) -> Iterator[Item]:
@@ -331,10 +344,10 @@ def study_id_of(
 ) -> str:
     """Return a stable id of a record, such as `Schoenfeld2015-3fa9c1`.
 
-    A title alone is ambiguous ("Summary"), so without year and author the first of its `words` count too.
+    A title without an author is ambiguous ("Opening hours", each year), so there the first of its `words` count too.
     """
     identity = doi or (f"pmid:{pmid}" if pmid else f"{plain_words(title)}|{year}|{plain_words(first_author)}")
-    if not (doi or pmid or year or first_author) and words:
+    if not (doi or pmid or first_author) and words:
         identity += f"|{plain_words(words)[:MOST_TELLING]}"
     mark = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     family = first_author.rsplit(" ", 1)[0] if " " in first_author else first_author

@@ -287,11 +287,14 @@ class CertaintyDraft:
     age_group: AgeGroup | None = None
     training_status: TrainingStatus | None = None
     sex: Sex | None = None
+    facets: FacetValues = ()
+    """The values of other facets that it is about."""
 
     @property
-    def matter(self) -> tuple[str, ...]:
-        """Return the concepts and people by which it is known; people that it does not name are empty."""
-        return self.intervention, self.outcome, self.age_group or "", self.training_status or "", self.sex or ""
+    def matter(self) -> tuple[Any, ...]:
+        """Return the concepts and facets by which it is known; people that it does not name are empty."""
+        people = (self.age_group or "", self.training_status or "", self.sex or "")
+        return (self.intervention, self.outcome, *people, self.facets)
 
 
 @dataclass(frozen=True, slots=True)

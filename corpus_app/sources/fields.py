@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from corpus_app.facets import FacetValues, facets_from_json
 from corpus_app.sources.values import MAX_INTEGER, MAX_TEXT, join, kind_of, plain_number, shown, text_fault
 
 E = TypeVar("E", bound=StrEnum)
@@ -133,3 +134,19 @@ class Fields:
             found = Fields(value, join(self.path, place), self.notes)
             found.check_keys(allowed, required)
             yield found
+
+
+def read_facets(found: Fields) -> FacetValues:
+    """Return the values of declared facets by key; one value may stand alone."""
+    given = found.values.get("facets") or {}
+    if not isinstance(given, Mapping):
+        found.note("facets", "is no table of facets and values.")
+        return ()
+    read: dict[str, list[str]] = {}
+    for key, values in given.items():
+        listed = [values] if isinstance(values, str) else values
+        if not isinstance(listed, list) or not all(isinstance(value, str) for value in listed):
+            found.note(f"facets.{key}", "is neither a value nor a list of values.")
+        elif listed:
+            read[str(key)] = list(dict.fromkeys(listed))
+    return facets_from_json(read)

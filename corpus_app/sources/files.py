@@ -22,6 +22,17 @@ class Refused(Exception):
         self.line = line
 
 
+def link_fault(path: Path, folder: Path) -> str:
+    """Return why a link is not read: it leads out of the folder, or nowhere; empty for any other file."""
+    if not path.is_symlink():
+        return ""
+    if not path.exists():
+        return "is a link to a file that is not there; put the file itself in its place."
+    if path.resolve().is_relative_to(folder.resolve()):
+        return ""
+    return "is a link that leads out of the folder, and was not read; put the file itself in its place."
+
+
 def read_text(path: Path) -> str:
     try:
         with path.open("rb") as stream:
@@ -49,7 +60,7 @@ def read_object(path: Path) -> tuple[str, dict[str, Any]]:
 def parse_json(text: str) -> Any:
     """Parse strict JSON. Raises Refused, with the line, for duplicate keys and NaN."""
     if not text.strip():
-        raise Refused("is empty.")
+        raise Refused("is empty; fill it, or leave it out.")
     try:
         return json.loads(text, object_pairs_hook=without_twins, parse_constant=no_constant)
     except json.JSONDecodeError as error:

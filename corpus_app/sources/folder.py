@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from corpus_app.facets import facets_to_json, find_fault
+from corpus_app.facets import certainty_fault, facets_to_json, find_fault
 from corpus_app.sources import master as master_csv
 from corpus_app.sources.drafts import (
     CollectionDraft,
@@ -19,6 +19,7 @@ from corpus_app.sources.drafts import (
     Vocabulary,
     Weight,
 )
+from corpus_app.sources.files import link_fault
 from corpus_app.sources.folder_pages import read_pages
 from corpus_app.sources.layout import CONCEPTS, MASTER, SITE, STUDIES
 from corpus_app.sources.lexicon import declared_site, read_lexica
@@ -45,21 +46,33 @@ def read(path: Path, *, known: Known | None = None) -> CorpusDraft:
 def _read_folder(folder: Path, known: Known) -> CorpusDraft:
     studies_folder, master_path = folder / STUDIES, folder / MASTER
     if not studies_folder.is_dir() and not master_path.is_file():
-        raise Unreadable(f"{folder} holds neither a folder {STUDIES}/ nor a file {MASTER}; there is nothing to import.")
+        raise Unreadable(
+            f"{folder} holds neither a folder {STUDIES}/ nor a file {MASTER}. Put your pages, books and JSON of "
+            f"studies into {folder / STUDIES}, and check it again."
+        )
+    links = {path: fault for path in (folder / CONCEPTS, master_path) if (fault := link_fault(path, folder))}
+    if links:
+        raise Unreadable(" ".join(f"{path} {fault}" for path, fault in links.items()))
     vocabulary, problems = read_vocabulary(folder / CONCEPTS)
     lexica, found = read_lexica(folder)
-    problems += found
+    problems += [problem for problem in found if problem.weight is Weight.BROKEN]
+    notes = [problem for problem in found if problem.weight is not Weight.BROKEN]
     if site := declared_site(lexica):
         known = replace(known, designs=known.designs | frozenset(site.source_kinds), facets=site.facets)
     master = master_csv.read_master(master_path) if master_path.is_file() else master_csv.Master()
     problems += master.problems
     if not studies_folder.is_dir():
         drafts = [*master.rows.values()]
-        return replace(_assemble(vocabulary, drafts, problems, known, broken=master.broken), lexica=lexica)
-    drafts, notes = [], []
+        corpus = _assemble(vocabulary, drafts, problems, known, broken=master.broken)
+        return replace(corpus, lexica=lexica, notes=tuple(notes))
+    drafts = []
     broken_ids: set[str] = set()
     paths = sorted(path for path in studies_folder.glob("*.json") if not path.name.startswith("."))
     for path in paths:
+        if fault := link_fault(path, folder):
+            problems.append(Problem(f"{STUDIES}/{path.name}", None, "", fault))
+            broken_ids.add(path.stem)
+            continue
         draft, found = read_study(path, f"{STUDIES}/{path.name}")
         problems += found
         if draft is None:
@@ -95,6 +108,10 @@ def _assemble(
         if not found:
             sound.append(draft)
             taken |= dict.fromkeys(draft.identities(), draft)
+    for judged in vocabulary.certainties:
+        if fault := certainty_fault(judged.facets, known.facets):
+            place = f"certainties[{judged.intervention} on {judged.outcome}].facets"
+            problems.append(Problem(CONCEPTS, None, place, f"{fault} Declare others in {SITE}."))
     study_ids = known.studies | {draft.study_id for draft in drafts}
     problems += _unknown_studies(vocabulary, study_ids)
     return CorpusDraft(vocabulary, tuple(sound), tuple(problems), broken + len(drafts) - len(sound))

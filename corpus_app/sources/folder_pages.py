@@ -10,12 +10,17 @@ from pathlib import Path
 from corpus_app.records import Status
 from corpus_app.sources.bibliography import Intake
 from corpus_app.sources.drafts import Problem, StudyDraft, Vocabulary, Weight
-from corpus_app.sources.files import Refused
+from corpus_app.sources.files import Refused, link_fault
 from corpus_app.sources.formats import EPUB, HTML, MARKDOWN, PDF, detect, stream
 from corpus_app.sources.intake import Source
 from corpus_app.sources.layout import STUDIES
 
 _READERS = (HTML, MARKDOWN, EPUB, PDF)
+_ENDINGS = frozenset({".html", ".htm", ".xhtml", ".md", ".markdown", ".epub", ".pdf"})
+_OTHER = (
+    f"is nothing that a folder is read from: JSON of studies, {', '.join(reader.name for reader in _READERS)}. Save it "
+    "as one of these (plain text with headings as Markdown has them: # Heading), or take it out of the folder."
+)
 _SEPARATORS = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_ID = 40
 NO_COLLECTION = "pages"
@@ -31,9 +36,15 @@ def read_pages(folder: Path, vocabulary: Vocabulary, designs: Collection[str]) -
     first = vocabulary.collections[0].slug if vocabulary.collections else NO_COLLECTION
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        if not path.is_file() or path.suffix == ".json" or any(part.startswith(".") for part in parts):
+        if path.suffix == ".json" or any(part.startswith(".") for part in parts):
             continue
-        source = Source(f"{STUDIES}/{'/'.join(parts)}", path)
+        name = f"{STUDIES}/{'/'.join(parts)}"
+        if fault := link_fault(path, folder.parent):
+            yield Problem(name, None, "", fault, Weight.BROKEN)
+            continue
+        if not path.is_file():
+            continue
+        source = Source(name, path)
         for item in _read(source, Intake(collection=parts[0] if len(parts) > 1 else first)):
             if not isinstance(item, StudyDraft):
                 yield item
@@ -48,11 +59,14 @@ def _read(source: Source, intake: Intake) -> Iterator[StudyDraft | Problem]:
     try:
         reader = detect(source)
     except Refused as refused:
-        yield Problem(source.name, refused.line, "", refused.reason, Weight.BROKEN)
+        is_page = Path(source.name).suffix.lower() in _ENDINGS
+        yield Problem(source.name, refused.line, "", refused.reason if is_page else _OTHER, Weight.BROKEN)
+        return
+    except OSError as error:
+        yield Problem(source.name, None, "", f"cannot be read: {error.strerror or error}.", Weight.BROKEN)
         return
     if reader not in _READERS:
-        reason = f"is {reader.name}; a folder holds JSON of studies, {', '.join(r.name for r in _READERS)}."
-        yield Problem(source.name, None, "", reason, Weight.BROKEN)
+        yield Problem(source.name, None, "", f"is {reader.name}. It {_OTHER}", Weight.BROKEN)
         return
     for item in stream(source, intake, reader):
         if isinstance(item, StudyDraft | Problem):

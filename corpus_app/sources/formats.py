@@ -97,7 +97,7 @@ def detect(source: Source) -> Reader:
     """Return the reader for a file's content, whatever its name. Raises Refused when none fits."""
     head = source.head(_HEAD_BYTES)
     if not head.strip():
-        raise Refused("is empty.")
+        raise Refused("is empty; fill it, or leave it out.")
     if head[:1024].lstrip().startswith(b"%PDF-"):
         return PDF
     if epub.is_epub(head):

@@ -20,6 +20,7 @@ MASTER_COLUMNS = (
     "training_status",
     "age_group",
     "sex",
+    "facets",
     "n_studies",
     "n_participants",
     "duration_weeks_min",
@@ -88,5 +89,5 @@ CITED_KEYS = ("at", "reference", "label", "doi", "pmid")
 CITED_REQUIRED = ("at", "reference")
 CONCEPT_KEYS = ("id", "name", "kind", "aliases", "definition", "collections", "wanted")
 RELATION_KEYS = ("source", "relation", "target", "studies")
-CERTAINTY_KEYS = ("intervention", "outcome", "age_group", "training_status", "sex", "level", "reasons")
+CERTAINTY_KEYS = ("intervention", "outcome", "age_group", "training_status", "sex", "facets", "level", "reasons")
 COLLECTION_KEYS = ("id", "name", "description", "keywords")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from corpus_app.facets import facets_to_json, from_pairs
 from corpus_app.sources.drafts import Problem, StudyDraft
 from corpus_app.sources.files import Refused, read_text
 from corpus_app.sources.layout import MASTER_COLUMNS, MASTER_REQUIRED, STUDIES
@@ -117,6 +118,7 @@ def _from_cells(cells: Mapping[str, str]) -> tuple[StudyDraft | None, list[tuple
         "peer_reviewed": cell("peer_reviewed", _truth),
         "authors": _parts(cells.get("authors", "")),
         "concepts": _parts(cells.get("concepts", "")),
+        "facets": facets_to_json(from_pairs(_parts(cells.get("facets", "")))),
         "population": {key: cell(key) for key in ("training_status", "age_group", "sex")},
         "duration_weeks": {key: cell(f"duration_weeks_{key}", _decimal) for key in ("min", "max")},
         "passages": [],

@@ -37,9 +37,10 @@ def main(pages: int, memory: int, seconds: int, characters: int) -> dict[str, An
         left_out = max(0, len(reader.pages) - pages)
         return {"pages": found, "widths": widths, "title": title, "left_out": left_out}
     except MemoryError:
-        return {"error": "needs more memory than a PDF is given; paste its text by hand."}
+        return {"error": "needs more memory than a PDF is given; split it, or bring in its text as Markdown."}
     except Exception as error:  # whatever a broken file does to pypdf, the curator is told in one line
-        return {"error": f"cannot be read as a PDF ({type(error).__name__}); paste its text by hand."}
+        advice = "save it as PDF once more, or bring in its text as Markdown."
+        return {"error": f"cannot be read as a PDF ({type(error).__name__}); {advice}"}
 
 
 def pieces_of(page: Any) -> list[tuple[float, float, float, str]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from corpus_app.facets import COLUMNS as COLUMNS_OF_FACETS
+from corpus_app.facets import facets_to_json, find_fault, from_pairs, to_pairs
 from corpus_app.sources.bibliography import Intake, Item, encoding_note
 from corpus_app.sources.citing import spreadsheet_pieces
 from corpus_app.sources.drafts import Known, Problem, SheetRow, StudyDraft, Weight
@@ -15,7 +17,7 @@ from corpus_app.sources.studies import study_from
 from corpus_app.sources.tables import csv_rows, delimiter_of
 from corpus_app.sources.values import STUDY_ID, listed, plain_number, shown
 
-LISTS = frozenset({"authors", "concepts", "labels"})
+LISTS = frozenset({"authors", "concepts", "labels", "facets"})
 NUMBERS = frozenset({"year", "n_studies", "n_participants", "source_ref"})
 WEEKS = frozenset({"duration_weeks_min", "duration_weeks_max"})
 PROSE = frozenset({"title", "population", "takeaway", "asked_as", "curator_notes"})
@@ -23,7 +25,7 @@ READ_ONLY = frozenset({"study_id", "version", "status", "status_reason", "notice
 """Columns that tell a curator where a study stands; acts of their own change them."""
 COLUMNS = (
     "study_id", "version", "title", "authors", "year", "journal", "doi", "pmid", "url", "design", "peer_reviewed",
-    "collection", "population", "training_status", "age_group", "sex", "n_studies", "n_participants",
+    "collection", "population", "training_status", "age_group", "sex", "facets", "n_studies", "n_participants",
     "duration_weeks_min", "duration_weeks_max", "concepts", "takeaway", "asked_as", "licence", "labels",
     "curator_notes", "source_ref", "status", "status_reason", "notice", "n_passages",
 )  # fmt: skip
@@ -34,20 +36,22 @@ LONGEST_CELL = 32_767  # characters: what a cell of a spreadsheet holds
 # --- Writing
 
 
-def to_sheet(rows: Iterable[tuple[int, StudyDraft]]) -> bytes:
-    """Return a CSV of studies to be mended, from each study's version and draft."""
-    return b"".join(sheet_pieces(rows))
+def to_sheet(rows: Iterable[tuple[int, StudyDraft]], facets: Collection[str] = ()) -> bytes:
+    """Return a CSV of studies to be mended, from each study's version and draft, and the facets of the corpus."""
+    return b"".join(sheet_pieces(rows, facets))
 
 
-def sheet_pieces(rows: Iterable[tuple[int, StudyDraft]]) -> Iterator[bytes]:
-    """Yield a CSV of studies to be mended, piece by piece."""
+def sheet_pieces(rows: Iterable[tuple[int, StudyDraft]], facets: Collection[str] = ()) -> Iterator[bytes]:
+    """Yield a CSV of studies to be mended, piece by piece; `facets` without a column of their own share one."""
+    columns = [column for column in COLUMNS if column != "facets" or not COLUMNS_OF_FACETS.keys() >= set(facets)]
     cells = (cells_of(draft) | {"version": str(version)} for version, draft in rows)
-    return spreadsheet_pieces(COLUMNS, ([row[column] for column in COLUMNS] for row in cells))
+    return spreadsheet_pieces(columns, ([row[column] for column in columns] for row in cells))
 
 
 def cells_of(draft: StudyDraft) -> dict[str, str]:
     """Return the cells of a study without its version; entries of a list are parted by semicolons."""
     values = {column: getattr(draft, column, None) for column in COLUMNS if column != "version"}
+    values["facets"] = to_pairs(draft.facets)
     values |= {column: "; ".join(entry.replace(";", ";;") for entry in values[column] or ()) for column in LISTS}
     values |= {"peer_reviewed": "true" if draft.peer_reviewed else "false", "n_passages": len(draft.passages)}
     return {column: "" if value is None else str(value) for column, value in values.items()}
@@ -175,6 +179,8 @@ def _parse(
 def _put(values: dict[str, Any], column: str, value: Any) -> None:
     if column in _WEEKS_OF:
         values["duration_weeks"] = {**values.get("duration_weeks", {}), _WEEKS_OF[column]: value}
+    elif column == "facets":
+        values[column] = facets_to_json(from_pairs(value))
     elif column in _COLUMN_OF.values():
         key = "description" if column == "population" else column
         values["population"] = {**values.get("population", {}), key: value}
@@ -195,6 +201,8 @@ def _find_unknown(draft: StudyDraft, wanted: Mapping[str, str], known: Known) ->
         yield "collection", f"is {shown(draft.collection)}; known are {listed(known.collections)}."
     if "concepts" in wanted and (unknown := [name for name in draft.concepts if name not in known.concepts]):
         yield "concepts", f"names {shown(', '.join(unknown))}: no such concept here."
+    if "facets" in wanted and (fault := find_fault(facets_to_json(draft.facets), known.facets)):
+        yield "facets", fault
 
 
 _TRUE = frozenset({"true", "yes", "1", "wahr", "ja", "vrai", "oui"})

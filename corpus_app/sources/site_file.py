@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -12,7 +13,7 @@ from typing import Any
 import cattrs
 
 from corpus_app.facets import Facet, declaration_faults
-from corpus_app.records import Design, SectionRole, SourceKind
+from corpus_app.records import Design, SectionRole, SourceKind, Unit
 from corpus_app.site import ConceptKind, Nouns, Site, SiteTexts
 from corpus_app.sources.drafts import Problem
 from corpus_app.sources.layout import SITE
@@ -37,6 +38,7 @@ class _Declared:
     section_roles: Mapping[str, SectionRole] = field(default_factory=dict)
     routes_off: tuple[str, ...] = ()
     facets: Mapping[str, Facet] = field(default_factory=dict)
+    units: Mapping[str, Unit] = field(default_factory=dict)
     phrase_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     languages: Mapping[str, SiteTexts] = field(default_factory=dict)
 
@@ -60,6 +62,7 @@ def site_of(table: Mapping[str, Any]) -> Site:
         section_roles=declared.section_roles,
         routes_off=declared.routes_off,
         facets=declared.facets,
+        units=declared.units,
         phrase_lists=declared.phrase_lists,
     )
 
@@ -81,6 +84,33 @@ def find_problems(content: str) -> Iterator[Problem]:
                 yield Problem(SITE, None, f"source_kinds[{name!r}]", reason)
         for place, reason in declaration_faults(site.facets, site.phrase_lists):
             yield Problem(SITE, None, place, reason)
+        yield from _unit_problems(site.units)
+
+
+_UNIT = re.compile(r"[^\W\d_]{1,30}")
+
+
+def _unit_problems(units: Mapping[str, Unit]) -> Iterator[Problem]:
+    """Yield what is wrong with declared units: a unit without forms, a form of two units, an impossible factor."""
+    owners: dict[str, str] = {}
+    for name, unit in units.items():
+        place = f"units.{name}"
+        if not _UNIT.fullmatch(name):
+            yield Problem(SITE, None, place, "is not a name for a unit: letters alone, at most 30.")
+        if not unit.forms:
+            yield Problem(SITE, None, f"{place}.forms", 'is empty; name how the unit is written, such as ["quire"].')
+        for form in unit.forms:
+            if not _UNIT.fullmatch(form):
+                yield Problem(SITE, None, f"{place}.forms", f"{form!r} is not one word of letters.")
+            if owners.setdefault(form.casefold(), name) != name:
+                reason = f"{form!r} is a form of {owners[form.casefold()]}, too; keep one of the two."
+                yield Problem(SITE, None, f"{place}.forms", reason)
+        if unit.dimension and not _UNIT.fullmatch(unit.dimension):
+            yield Problem(SITE, None, f"{place}.dimension", "is not one word of letters, such as length or sheets.")
+        if not 0 < unit.factor < float("inf"):
+            yield Problem(SITE, None, f"{place}.factor", "should be a number above 0.")
+        elif unit.factor != 1 and not unit.dimension:
+            yield Problem(SITE, None, f"{place}.dimension", "is missing; say what the factor counts, such as length.")
 
 
 _AT = " @ "  # cattrs puts the path behind it

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from common.dois import normal_doi
-from corpus_app.facets import FacetValues, facets_from_json
 from corpus_app.records import (
     LABEL_LETTERS,
     ORDINARY_KINDS,
@@ -28,7 +27,7 @@ from corpus_app.records import (
 )
 from corpus_app.sources.appraisals import read_bias, read_effect
 from corpus_app.sources.drafts import FindingDraft, PassageDraft, Problem, StudyDraft
-from corpus_app.sources.fields import Fields
+from corpus_app.sources.fields import Fields, read_facets
 from corpus_app.sources.files import Refused, line_numbers, line_of, read_object
 from corpus_app.sources.headings import section_of
 from corpus_app.sources.layout import (
@@ -94,7 +93,7 @@ def study_from(values: Mapping[str, Any]) -> tuple[StudyDraft | None, list[tuple
         training_status=population.choice("training_status", TrainingStatus, TrainingStatus.NOT_REPORTED),
         age_group=population.choice("age_group", AgeGroup, AgeGroup.NOT_REPORTED),
         sex=population.choice("sex", Sex, Sex.NOT_REPORTED),
-        facets=_facets(study),
+        facets=read_facets(study),
         n_studies=study.integer("n_studies"),
         n_participants=study.integer("n_participants"),
         duration_weeks_min=weeks.number("min"),
@@ -118,22 +117,6 @@ def study_from(values: Mapping[str, Any]) -> tuple[StudyDraft | None, list[tuple
     )
     _check_together(study, draft)
     return (None, notes) if notes else (draft, [])
-
-
-def _facets(study: Fields) -> FacetValues:
-    """Return the values of declared facets by key; one value may stand alone."""
-    given = study.values.get("facets") or {}
-    if not isinstance(given, Mapping):
-        study.note("facets", "is no table of facets and values.")
-        return ()
-    found: dict[str, list[str]] = {}
-    for key, values in given.items():
-        listed = [values] if isinstance(values, str) else values
-        if not isinstance(listed, list) or not all(isinstance(value, str) for value in listed):
-            study.note(f"facets.{key}", "is neither a value nor a list of values.")
-        elif listed:
-            found[str(key)] = list(dict.fromkeys(listed))
-    return facets_from_json(found)
 
 
 def _section(found: Fields) -> tuple[Section, str]:

@@ -25,6 +25,7 @@ from corpus_app.sources.bibliography import (
 )
 from corpus_app.sources.decisions import column_labels, note_labels, tag_labels
 from corpus_app.sources.drafts import AddedPassages, PassageDraft, Problem, Weight
+from corpus_app.sources.facet_columns import facet_column, take_facets
 from corpus_app.sources.files import (
     MAX_FILE_BYTES,
     Refused,
@@ -108,7 +109,7 @@ def csv_items(source: Source, intake: Intake) -> Iterator[Item | AddedPassages]:
     yield from encoding_note(source, encoding)
     rows = csv_rows(source, encoding)
     header_line, header = next(rows, (1, []))
-    names = _header(header, header_line)
+    names = _header(header, header_line, intake)
     if unknown := [cell for cell, name in zip(header, names, strict=True) if not name and cell.strip()]:
         yield Problem(
             source.name,
@@ -125,8 +126,8 @@ def csv_items(source: Source, intake: Intake) -> Iterator[Item | AddedPassages]:
     yield from _objects_to_items(_cells(rows, names, source.name), source.name, intake)
 
 
-def _header(header: list[str], line: int) -> list[str]:
-    names = [_column(cell) for cell in header]
+def _header(header: list[str], line: int, intake: Intake) -> list[str]:
+    names = [_column(cell) or facet_column(cell, intake) for cell in header]
     if len(header) > MAX_COLUMNS:
         raise Refused(f"has {len(header)} columns; it is no table of studies.", line)
     if not {"title", "text"} & set(names):
@@ -138,7 +139,7 @@ def _best(header: list[str], names: list[str], name: str) -> int:
     """Return which of several columns of one meaning serves: Document Type before Publication Type."""
     places = [index for index, other in enumerate(names) if other == name]
     order = [*_KNOWN]
-    return min(places, key=lambda index: (order.index(_alias(header[index])) if name else 0, index))
+    return min(places, key=lambda index: (order.index(_alias(header[index])) if name in _NAMES else 0, index))
 
 
 def csv_rows(source: Source, encoding: Encoding) -> Iterator[tuple[int, list[str]]]:
@@ -320,7 +321,9 @@ def _objects_to_items(
         elif "text" in values and not values.get("title"):
             yield from _passage(values, line, file, groups)
         else:
-            yield from items_of(_record(values, line, file), intake)
+            record = _record(values, line, file)
+            take_facets(record, values, intake)
+            yield from items_of(record, intake)
     if is_empty:
         yield Problem(file, None, "", "holds no study and no passage.")
     for (study_id, doi, pmid), (line, passages) in groups.items():

@@ -118,7 +118,7 @@ def _relations(whole: Fields, notes: list[tuple[str, str]], ids: Collection[str]
 
 
 def _certainties(whole: Fields, notes: list[tuple[str, str]], ids: Collection[str]) -> tuple[CertaintyDraft, ...]:
-    drafts: dict[tuple[str, ...], CertaintyDraft] = {}
+    drafts: dict[tuple[Any, ...], CertaintyDraft] = {}
     required = ("intervention", "outcome", "level", "reasons")
     for found in whole.objects("certainties", CERTAINTY_KEYS, required):
         before = len(notes)
@@ -131,7 +131,7 @@ def _certainties(whole: Fields, notes: list[tuple[str, str]], ids: Collection[st
         if not draft.reasons:
             found.note("reasons", "is empty; say why.")
         if draft.matter in drafts:
-            found.note("intervention", "stands twice with this outcome and people; keep one.")
+            found.note("intervention", "stands twice with this outcome and facets; keep one.")
         if len(notes) == before:
             drafts[draft.matter] = draft
     return tuple(drafts.values())

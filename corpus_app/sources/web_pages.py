@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -95,7 +96,10 @@ def _as_html(root: Any) -> str:
 def page_items(record: Record, article: Article, intake: Intake) -> Iterator[Item]:
     """Yield the source that a record and its text make, and what was left out of it."""
     if not record.title.strip():
-        record.title = next((part.heading for part in article.sections if part.heading), "") or record.file
+        record.title = next((part.heading for part in article.sections if part.heading), "")
+        if not record.title:
+            record.title = PurePosixPath(record.file).stem.replace("-", " ").replace("_", " ")
+            record.report("title", f"is missing: it is called “{record.title}”, after its file. Give it a heading.")
     record.passages = drafted(article.sections)
     if parts := [f"{name} ({count})" for name, count in sorted(article.left_out.items()) if count]:
         record.report("passages", f"left out of the text: {', '.join(parts)}.")

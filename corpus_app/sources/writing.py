@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from corpus_app.appraisal import bias_to_json, effect_to_json
-from corpus_app.facets import facets_to_json
+from corpus_app.facets import facets_to_json, to_pairs
 from corpus_app.records import Notice, PassageKind, Wanted, question_lines
 from corpus_app.sources.drafts import CertaintyDraft, FindingDraft, PassageDraft, StudyDraft, Vocabulary
 from corpus_app.sources.layout import (
@@ -103,6 +103,7 @@ def master_row(draft: StudyDraft) -> dict[str, str]:
     cells |= {
         "authors": ";".join(draft.authors),
         "concepts": ";".join(draft.concepts),
+        "facets": ";".join(to_pairs(draft.facets)),
         "peer_reviewed": "true" if draft.peer_reviewed else "false",
         "n_passages": len(draft.passages),
     }
@@ -113,7 +114,9 @@ def master_csv(drafts: Iterable[StudyDraft]) -> bytes:
     out = io.StringIO(newline="")
     rows = list(drafts)
     has_people = any(draft.has_people for draft in rows)
-    columns = [column for column in MASTER_COLUMNS if has_people or column not in OF_PEOPLE]
+    has_facets = any(draft.facets for draft in rows)
+    absent = {*(() if has_people else OF_PEOPLE), *(() if has_facets else ("facets",))}
+    columns = [column for column in MASTER_COLUMNS if column not in absent]
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
     for cells in map(master_row, rows):
@@ -152,7 +155,8 @@ def concepts_json(vocabulary: Vocabulary) -> bytes:
 
 
 def _certainty_values(draft: CertaintyDraft) -> dict[str, Any]:
-    return {key: value for key in CERTAINTY_KEYS if (value := getattr(draft, key))}
+    values = {key: getattr(draft, key) for key in CERTAINTY_KEYS} | {"facets": facets_to_json(draft.facets)}
+    return {key: value for key, value in values.items() if value}
 
 
 def _one_a_line(objects: Sequence[Mapping[str, Any]]) -> str:

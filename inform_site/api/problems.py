@@ -11,6 +11,8 @@ from django.http import Http404, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from inform_site import nouns
+
 CONTENT_TYPE = "application/problem+json"
 URN = "urn:inform:problem:"
 CORRECT = "Correct what errors names and send the request again."
@@ -107,7 +109,7 @@ def _body(
         "type": URN + kind,
         "title": title or TITLES.get(kind) or HTTPStatus(status).phrase,
         "status": int(status),
-        "detail": detail,
+        "detail": nouns.in_use(detail),
         "errors": errors or [],
     }
 
@@ -123,7 +125,10 @@ def _flat(detail: Any, field: str = "") -> Iterator[dict[str, str]]:
             is_nested = isinstance(inner, Mapping | list | tuple)
             yield from _flat(inner, ".".join(filter(None, (field, str(number)))) if is_nested else field)
     else:
-        yield {"field": field, "code": getattr(detail, "code", None) or "invalid", "detail": str(detail)}
+        code = getattr(detail, "code", None) or "invalid"
+        # names of fields are no words of ours: `studies` stays
+        words = str(detail) if code == "unknown_field" else nouns.in_use(str(detail))
+        yield {"field": field, "code": code, "detail": words}
 
 
 def _headers(error: exceptions.APIException) -> dict[str, str]:

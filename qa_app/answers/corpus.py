@@ -25,6 +25,7 @@ from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.strength import StudySize
+from qa_app.pipeline.units import unit_forms
 
 logger = logging.getLogger(__name__)
 
@@ -121,6 +122,7 @@ def _read_facts() -> CorpusFacts:
         concepts=concepts,
         concept_index=ConceptIndex.build(concepts),
         facets=FacetIndex.build(site.facets, site.phrase_lists),
+        units=unit_forms(site.units),
         safety=SafetyLexicon.build(lexicons).without(site.routes_off),
         corpus_words=CorpusWords.build(
             (site.nouns.one, site.nouns.many) if site.nouns else None,

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from django.utils.translation import gettext
+
 from corpus_app import search
 from corpus_app.records import Reference
 from qa_app.answers import asking, evidence_table, presentation, redaction
+from qa_app.answers.site_words import in_site_words
 from qa_app.templatetags import answer_words
 
 Payload = Mapping[str, Any]
@@ -51,7 +54,7 @@ def export(answer_id: str, form: str, *, site: str) -> Export | None:
         payload = asking.find_answer(answer_id)
         if payload is None:
             return None
-        content = chosen.write(payload, site.rstrip("/"))
+        content = chosen.write(in_site_words(payload), site.rstrip("/"))
     return Export(content, chosen.content_type, f"inform-{payload['id']}.{chosen.suffix}")
 
 
@@ -96,7 +99,7 @@ def _blocks(payload: Payload, site: str) -> Iterator[str]:
         yield "## Does this answer fit the question?"
         yield _confidence(payload["confidence"], is_past=bool(page.lost))
     if page.near_questions:
-        yield "## The studies also answer"
+        yield f"## {gettext(ALSO_ANSWERED)}"
         yield "\n".join(f"- {_plain(near['question'])} {_link(site + near['url'])}" for near in page.near_questions)
     if page.sources:
         yield "## Sources"
@@ -124,6 +127,9 @@ def _sentence(sentence: presentation.ShownSentence) -> str:
     return " ".join((*who, _plain(sentence.text) + weak, *(f"[{index}]" for index in sentence.markers)))
 
 
+# Exports are in English: these are given to gettext for the nouns of the site alone, and are in no catalogue.
+ALSO_ANSWERED = "The studies also answer"
+NEWER_CORPUS = "The studies have changed since this was answered; asking again may give another answer."
 _BANNERS = {
     "retracted": "A study used here has been retracted; do not rely on its words",
     "expression_of_concern": "A journal has voiced concern about a study used here",
@@ -144,10 +150,11 @@ def _notices(page: presentation.Page) -> Iterator[str]:
             many = "A source is" if banner.count == 1 else f"{banner.count} sources are"
             yield f"**{many} no longer part of the corpus{day}.** No new answer uses them."
             continue
-        words = _BANNERS[banner.kind].replace("edited", "removed") if banner.is_gone else _BANNERS[banner.kind]
+        words = gettext(_BANNERS[banner.kind])
+        words = words.replace("edited", "removed") if banner.is_gone else words
         yield f"**{words}{day}{':' if banner.title else '.'}** {_plain(banner.title)}".rstrip()
     if page.has_newer_corpus:
-        yield "The studies have changed since this was answered; asking again may give another answer."
+        yield gettext(NEWER_CORPUS)
 
 
 def _confidence(confidence: Mapping[str, Any], *, is_past: bool) -> str:

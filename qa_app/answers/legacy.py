@@ -9,6 +9,7 @@ from corpus_app import search
 from corpus_app.records import Reference
 from qa_app.answers import asking, presentation
 from qa_app.answers.contexts import Part
+from qa_app.answers.site_words import in_site_words
 
 Payload = Mapping[str, Any]
 Body = dict[str, Any]
@@ -21,7 +22,7 @@ RETRIEVAL = ("scope", "understand", "encode", "lexical", "dense", "linked", "ran
 
 def ask(**arguments: Any) -> Body:
     """Return the body of /ask. Raises BadQuestion."""
-    payload = asking.ask(**arguments)
+    payload = in_site_words(asking.ask(**arguments))
     return {
         "query": payload["question"],
         "mode": payload["mode"],
@@ -40,7 +41,7 @@ def search_and_write(**arguments: Any) -> Body:
 
     Raises BadQuestion.
     """
-    payload = asking.ask(**arguments, keeps_evidence=True)
+    payload = in_site_words(asking.ask(**arguments, keeps_evidence=True))
     refused = _refusal_text(payload)
     evidence = [] if refused else payload["evidence"]
     known = _references(evidence, payload["citations"])

@@ -15,6 +15,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from qa_app.answers import asking, idempotency, quota
+from qa_app.answers.site_words import in_site_words
 from qa_app.api import answer_shapes, shapes
 from qa_app.api.files import exported
 from qa_app.models import Answer
@@ -108,7 +109,8 @@ class AnswersView(TimedView):
         except asking.ModelQuotaUsedUp as used_up:
             raise ModelUsedUp(used_up) from used_up
         headers = {"Location": f"/api/v1/answers/{payload['id']}"} | REVALIDATE
-        return Response(payload, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK, headers=headers)
+        shown = in_site_words(payload)
+        return Response(shown, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK, headers=headers)
 
 
 class AnswerView(APIView):
@@ -125,7 +127,7 @@ class AnswerView(APIView):
         payload = asking.find_answer(answer_id)
         if payload is None:
             raise Http404("There is no answer with this id.")
-        return Response(payload, headers=REVALIDATE)
+        return Response(in_site_words(payload), headers=REVALIDATE)
 
 
 def client_of(request: Request) -> str:

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -17,6 +18,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from qa_app.answers import asking, idempotency, quota, streaming
+from qa_app.answers.site_words import in_site_words, sentence_in_site_words
 from qa_app.api import answers, shapes
 
 EVENTS = "text/event-stream"
@@ -124,7 +126,7 @@ class ClosingResponse(StreamingHttpResponse):
 async def _written(events: AsyncGenerator[streaming.Event | None]) -> AsyncGenerator[bytes]:
     async with aclosing(events):
         async for event in events:
-            yield HEARTBEAT if event is None else _event(event)
+            yield HEARTBEAT if event is None else await sync_to_async(_event)(event)  # the nouns are in the database
 
 
 def _event(event: streaming.Event) -> bytes:
@@ -132,5 +134,9 @@ def _event(event: streaming.Event) -> bytes:
     if event.name == "error":
         handle: Any = api_settings.EXCEPTION_HANDLER  # the site formats problems
         data = handle(Failed(data["status"], data["detail"], data.get("code")), {}).data
+    elif event.name == "done":
+        data = in_site_words(data)
+    elif event.name == "sentence":
+        data = sentence_in_site_words(data)
     written = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return f"event: {event.name}\nid: {event.id}\ndata: {written}\n\n".encode()

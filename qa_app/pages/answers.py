@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from qa_app.answers import asking, history, overview, presentation
+from qa_app.answers.site_words import in_site_words
 from qa_app.feedback import ratings
 from qa_app.pages.caching import current, page_or_part
 from qa_app.pages.following import offer
@@ -38,7 +39,7 @@ def answer(request: HttpRequest, answer_id: str) -> HttpResponse:
 @require_safe
 def citation(request: HttpRequest, answer_id: str, part: str, sentence: int, index: int) -> HttpResponse:
     """Show the passage behind marker `index` of a sentence (from 1): a page, or a fragment for htmx."""
-    payload = _get_payload(answer_id)
+    payload = in_site_words(_get_payload(answer_id))
     quote = presentation.find_quote(payload, part=part, number=sentence, index=index)
     if quote is None:
         raise Http404
@@ -79,6 +80,7 @@ def answer_page(
 ) -> HttpResponse:
     """Render an answer; `since` is the id of an earlier answer to compare with."""
     with asking.snapshot():
+        payload = in_site_words(payload)
         around = overview.build_overview(payload)
         changes = asking.find_changes(payload, since) if since else None
         thread = history.list_thread(payload.get("parent"))

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from qa_app.answers import asking, comparing, quota
+from qa_app.answers.site_words import in_site_words
 from qa_app.pages.caching import current, page_or_part
 from qa_app.pages.errors import too_many
 from qa_app.pages.forms import QuestionForm
@@ -85,4 +86,5 @@ def _ask_in_mode(mode: str, first: dict[str, Any], allowance: asking.Allowance) 
 def _find(text: str) -> dict[str, Any] | None:
     """Return the answer of an id, or of an address that ends in one."""
     answer_id = text.split("?")[0].split("#")[0].rstrip("/").rpartition("/")[2]
-    return asking.find_answer(answer_id) if _ID.fullmatch(answer_id) else None
+    found = asking.find_answer(answer_id) if _ID.fullmatch(answer_id) else None
+    return in_site_words(found) if found else None

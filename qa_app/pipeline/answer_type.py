@@ -69,6 +69,8 @@ class ExpectedAnswer:
     """Stems of all words of the question."""
     concepts: tuple[tuple[frozenset[str], ...], ...]
     """Stems of the names of each concept that the question names."""
+    units: Mapping[str, str]
+    """The plain name of each way to write a unit, those of the corpus with them."""
     signs: frozenset[str] = frozenset()
     """Stems of words that only say which type is expected: a sentence with a sum answers "cost"."""
 
@@ -104,7 +106,7 @@ def binding(expected: ExpectedAnswer, sentence: str, heading: str, *, is_row: bo
     named = frozenset[str]().union(*found)
     words = words_of(sentence)
     heads = frozenset({expected.head}).union(*(stems for stems in found if expected.head in stems))
-    places = [place for place, unit in enumerate(_with_units(words)) if unit in heads]
+    places = [place for place, unit in enumerate(_with_units(words, expected.units)) if unit in heads]
     if expected.head and not places:
         return 0.0
     present = own | named | stem_set(heading) | {expected.head}
@@ -128,24 +130,30 @@ def _expected(
     if not sum(weights.values()):
         return None
     written = {folded(word).replace("'", ""): word for word in WORD.findall(query.ask)}
+    units = _units_of(query)
     stands_for_any = bool(noun) and any(start == span[1] for start, _ in found.get("anything", ()))
     subject = [words[span[1]]] if stands_for_any else [noun] if noun else clause
     return ExpectedAnswer(
         type=kind,
         subject=" ".join(written.get(word, word) for word in subject),
-        head="" if stands_for_any or not noun else _UNITS.get(noun, stem(noun)),
+        head="" if stands_for_any or not noun else units.get(noun, stem(noun)),
         weights=weights,
         asked=stem_set(query.text),
         concepts=tuple(name_stems(concept) for concept in (*query.concepts, *query.unstudied)),
+        units=units,
         signs=frozenset(map(stem, signs)),
     )
+
+
+def _units_of(query: Query) -> Mapping[str, str]:
+    return {**_UNITS, **{form: declared.unit for form, declared in query.units.items()}} if query.units else _UNITS
 
 
 def _event(query: Query, year: str, idf: Mapping[str, float]) -> ExpectedAnswer:
     """Return the expectation of a sentence about a year; about any where it is empty."""
     weights = {term: idf.get(term, 0.0) for term in query.terms}
     concepts = tuple(name_stems(concept) for concept in (*query.concepts, *query.unstudied))
-    return ExpectedAnswer(AnswerType.EVENT, year, year, weights, stem_set(query.text), concepts)
+    return ExpectedAnswer(AnswerType.EVENT, year, year, weights, stem_set(query.text), concepts, _UNITS)
 
 
 def _noun(words: Sequence[str], start: int, found: _Found) -> str:
@@ -166,11 +174,11 @@ def _noun(words: Sequence[str], start: int, found: _Found) -> str:
     return phrase[0] if phrase else ""
 
 
-def _with_units(words: Sequence[str]) -> list[str]:
+def _with_units(words: Sequence[str], units: Mapping[str, str]) -> list[str]:
     """Return the plain unit or the stem of each word; a single letter is a unit only after a number."""
     before = ("", *words)
     return [
-        _UNITS[word] if word in _UNITS and (len(word) > 1 or before[n][:1].isdigit()) else stem(word)
+        units[word] if word in units and (len(word) > 1 or before[n][:1].isdigit()) else stem(word)
         for n, word in enumerate(words)
     ]
 

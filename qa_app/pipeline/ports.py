@@ -18,7 +18,7 @@ from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import Scaling
 from qa_app.pipeline.lexicon import PhraseIndex
 from qa_app.pipeline.policy import Policy
-from qa_app.pipeline.query import Query
+from qa_app.pipeline.query import Query, UnitForm
 from qa_app.pipeline.question.about_corpus import CorpusWords
 from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
@@ -57,6 +57,8 @@ class CorpusFacts:
     biases: Mapping[str, RiskOfBias] = field(default_factory=dict)
     """Of the published studies that were assessed, by study id."""
     certainties: tuple[Certainty, ...] = ()
+    units: Mapping[str, UnitForm] = field(default_factory=dict)
+    """Units that the corpus declares, by each folded form."""
     site_hash: str = ""
     """Of the site file; empty where there is none."""
     scaling: Scaling | None = None

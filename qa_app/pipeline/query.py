@@ -69,6 +69,20 @@ class NamedSources:
 
 
 @dataclass(frozen=True, slots=True)
+class UnitForm:
+    """What a written form of a unit stands for."""
+
+    unit: str
+    base: str
+    """The base unit of its dimension; empty where it is converted to none."""
+    factor: float
+    """How many of the base unit it is."""
+
+
+NO_UNITS: Mapping[str, UnitForm] = {}
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A parsed question; no later stage reads the question's text for meaning."""
 
@@ -99,6 +113,8 @@ class Query:
     facets: AskedFacets = field(default_factory=AskedFacets)
     numbers: tuple[str, ...] = ()
     """Digits with a point, each with its unit as written: "1.6 g/kg"."""
+    units: Mapping[str, UnitForm] = field(default_factory=dict)
+    """Units that the corpus declares, by each folded form."""
     years: tuple[str, ...] = ()
     """Calendar years that it asks about: "in 2014"."""
     sources: NamedSources = field(default_factory=NamedSources)

@@ -186,6 +186,7 @@ def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
         references=facts.sources,
         facets=facts.facets,
         site=facts.site,
+        units=facts.units,
     )
 
 

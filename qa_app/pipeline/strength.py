@@ -113,7 +113,7 @@ def find_certainty(certainties: Sequence[Certainty], query: Query) -> Certainty 
         return None
     for one in certainties:
         people = {"age_group": one.age_group, "sex": one.sex, "training_status": one.training_status}
-        named = {key: (value.value,) for key, value in people.items() if value}
+        named = {key: (value.value,) for key, value in people.items() if value} | dict(one.facets)
         subjects = (one.intervention,), (one.outcome,)
         if (query.intervention, query.outcome) == subjects and query.facets.values == named:
             return one

@@ -129,7 +129,12 @@ def counted_words(text: object) -> str:
     """Translate a counted sentence; empty for English pages and unknown sentences."""
     if (get_language() or "en").startswith("en"):
         return ""
-    return _counted(str(text)) or _of_template(str(text), _SENTENCES) or ""
+    return translated_count(str(text)) or ""
+
+
+def translated_count(text: str) -> str | None:
+    """Translate a counted sentence, in English into the words of the site; None for an unknown one."""
+    return _counted(text) or _of_template(text, _SENTENCES)
 
 
 def _counted(text: str) -> str | None:

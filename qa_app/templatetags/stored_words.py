@@ -100,6 +100,11 @@ def translated_parts(message: object) -> tuple[MessagePart, ...]:
     return tuple(_parts(text, replies_in(language, search.lexicons()) if text else {}))
 
 
+def site_message(message: str) -> str:
+    """Return a stored message with its known texts in the words of the site, for pages and programs in English."""
+    return "".join(part.text for part in _parts(message, {}))
+
+
 @register.filter
 def with_phone_links(text: object, route: object) -> SafeString:
     """Return a safety reply with its telephone numbers as links."""

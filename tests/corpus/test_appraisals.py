@@ -18,7 +18,7 @@ from corpus_app.public import changes
 from corpus_app.records import QUESTION_LETTERS, Direction
 from corpus_app.sources import FindingDraft
 from tests.api.conftest import V1, body, get
-from tests.builders import make_concept, make_finding, make_passage, make_study
+from tests.builders import declare_site, make_concept, make_finding, make_passage, make_study
 from tests.corpus.test_admin import address, errors, form_of, messages
 from tests.corpus.test_import_export import change, load
 from tests.corpus.test_import_export import folder as folder
@@ -28,8 +28,14 @@ TEXT = "Strength rose (SMD 0.35, 95% CI 0.10 to 0.60) in twelve weeks. Sleep did
 EFFECT = {"measure": "standardised_mean_difference", "value": 0.35, "lower": 0.1, "upper": 0.6}
 DOMAINS = BIAS_DOMAINS[BiasTool.ROB_2]
 BIAS = {"tool": "rob_2", "domains": [{"domain": domain.value, "judgement": "low"} for domain in DOMAINS]}
+SOIL = """
+[facets.soil]
+label = "Soil"
+values = { clay = { label = "heavy clay" }, sand = { label = "sand" } }
+"""
 CERTAINTY = {
-    "intervention": "repetition-duration", "outcome": "hypertrophy", "sex": "female", "level": "low",
+    "intervention": "repetition-duration", "outcome": "hypertrophy", "sex": "female", "facets": {"soil": ["clay"]},
+    "level": "low",
     "reasons": ["Few."],
 }  # fmt: skip
 
@@ -51,6 +57,8 @@ def add_to_folder(folder: Path) -> None:
     findings = [row | {"effect": EFFECT} for row in values["findings"]]
     change(path, passages=passages, findings=findings, risk_of_bias=BIAS)
     change(folder / "concepts.json", certainties=[CERTAINTY])
+    with (folder / "site.toml").open("a", encoding="utf-8") as site:
+        site.write(SOIL)
 
 
 def test_appraisals_of_a_folder_come_in_and_go_out_as_they_were(folder: Path, tmp_path: Path) -> None:
@@ -165,13 +173,18 @@ BIAS_ORDER = tuple(type(DOMAINS[0]))
 def test_curators_judge_the_certainty_of_an_outcome(client: Client, curator: User, settings: LazySettings) -> None:
     tempo, growth = make_concept("tempo"), make_concept("growth")
     make_study(concepts=(tempo, growth))
+    declare_site(SOIL)
     form = {
         "intervention": "tempo", "outcome": "growth", "level": "low", "reasons": "Few trials.\r\n\r\nWide intervals.",
     }  # fmt: skip
 
-    assert client.post(address("outcomecertainty_add"), form).status_code == 302
+    both = form | {"facets": ["soil:clay", "soil:sand"]}
+    assert "soil has more than one value" in errors(client.post(address("outcomecertainty_add"), both))
+    for soil in ("soil:sand", "soil:clay"):
+        assert client.post(address("outcomecertainty_add"), form | {"facets": [soil]}).status_code == 302
 
-    (row,) = OutcomeCertainty.objects.all()
+    row = OutcomeCertainty.objects.latest("pk")
+    assert [one["facets"] for one in body(get(f"{V1}certainties"))["items"]] == [{"soil": ["sand"]}, {"soil": ["clay"]}]
     assert row.reason_lines == ["Few trials.", "Wide intervals."]
     assert body(get(f"{V1}certainties"))["items"][0]["reasons"] == row.reason_lines
     assert "Certainty added" in client.get(address("outcomecertainty_history", row.pk)).content.decode()
@@ -180,7 +193,7 @@ def test_curators_judge_the_certainty_of_an_outcome(client: Client, curator: Use
     settings.REVIEW_REQUIRED = True
     page = address("outcomecertainty_change", row.pk)
     assert "only reviewers" in errors(client.post(page, form_of(client, page) | {"level": "high"}))
-    assert OutcomeCertainty.objects.get().level == "low"
+    assert {row.level for row in OutcomeCertainty.objects.all()} == {"low"}
 
 
 def test_studies_without_plain_words_or_questions_are_listed(client: Client, curator: User) -> None:

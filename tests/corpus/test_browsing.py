@@ -18,10 +18,12 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app import curation, sources
+from corpus_app import curation, search, sources
+from corpus_app.curation.importing import known_ids
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusEvent, Study
 from corpus_app.public import browsing, selection
 from corpus_app.public.selection import Selection
+from corpus_app.sources import Source
 from tests.builders import declare_site, make_collection, make_concept, make_curator, make_finding, make_study
 from tests.corpus.test_admin import errors, form_of
 
@@ -165,6 +167,12 @@ def test_a_file_names_declared_values_alone_and_an_export_gives_them_back(tmp_pa
 
     assert Study.objects.get(study_id="G03").facets == {"place": ["greenhouse"]}
     call_command("export_corpus", tmp_path / "out", verbosity=0)
+    exported_master = sources.read(tmp_path / "out/studies_master.csv", known=known_ids())
+    assert {draft.study_id: draft.facets for draft in exported_master.studies}["G03"] == (("place", ("greenhouse",)),)
+    table = Source("papers.csv", b"title,Place,year\nOf frames,Greenhouse; orchard,2020\nOf moons,moon,2021\n")
+    read = sources.read_file(table, sources.Intake(facets=search.site().facets))
+    assert [draft.facets for draft in read.studies] == [(("place", ("greenhouse", "orchard")),), ()]
+    assert "is moon; declared: " in read.problems[0].reason
     exported = json.loads((tmp_path / "out/studies/G03.json").read_text("utf-8"))
     assert exported["facets"] == {"place": ["greenhouse"]}
     assert "population" not in exported

@@ -12,11 +12,19 @@ from django.urls import reverse
 from corpus_app import curation
 from corpus_app.curation import bulk
 from corpus_app.models import BulkEdit, CorpusEvent, CorpusVersion, Study
-from tests.builders import make_collection, make_concept, make_curator, make_study
+from tests.builders import declare_site, make_collection, make_concept, make_curator, make_study
 from tests.corpus.test_imports import carry_out as carry_out_import
 from tests.corpus.test_imports import read
 
 pytestmark = pytest.mark.django_db
+FACETS = """
+[facets.soil]
+label = "Soil"
+values = { clay = { label = "clay" }, sand = { label = "sand" } }
+[facets.sex]
+label = "Sex"
+values = { male = { label = "men" }, female = { label = "women" } }
+"""
 
 
 @pytest.fixture
@@ -38,7 +46,8 @@ def run(edit: BulkEdit, *, by: Any) -> BulkEdit:
 
 def state(study: Study) -> dict[str, Any]:
     study.refresh_from_db()
-    kept = ("collection_id", "design", "peer_reviewed", "labels", "notice", "notice_reason", "status", "assignee_id")
+    kept = ("collection_id", "design", "peer_reviewed", "labels", "notice", "notice_reason", "status", "assignee_id",
+            "facets", "sex")  # fmt: skip
     concepts = list(study.studyconcept_set.order_by("position").values_list("concept_id", flat=True))
     return {name: getattr(study, name) for name in kept} | {"concepts": concepts}
 
@@ -56,15 +65,22 @@ def ids(studies: Iterable[Study]) -> list[str]:
      ({"concepts": {"set": []}}, "concepts", []),
      ({"labels": {"add": ["to read", "Old"]}}, "labels", ["old", "to read"]),
      ({"labels": {"remove": ["OLD"]}}, "labels", []), ({"labels": {"set": ["new"]}}, "labels", ["new"]),
+     ({"facets": {"add": ["soil:sand"]}}, "facets", {"soil": ["clay", "sand"]}),
+     ({"facets": {"set": ["soil:sand"]}}, "facets", {"soil": ["sand"]}),
+     ({"facets": {"remove": ["soil:clay", "sex:male"]}}, "sex", "not_reported"),
+     ({"facets": {"add": ["sex:female"]}}, "sex", "female"),
      ({"notice": "corrected"}, "notice", "corrected"), ({"status": "withdraw"}, "status", "withdrawn")],
 )  # fmt: skip
 def test_each_field_is_changed_and_undone_in_one_act(
     by: Any, changes: Mapping[str, Any], field: str, wanted: Any
 ) -> None:
+    declare_site(FACETS)
     make_collection("nutrition")
     make_concept("strength")
     concept = make_concept("hypertrophy")
-    studies = [make_study(labels=["old"], concepts=(concept,)) for _ in range(3)]
+    values: dict[str, Any] = {"labels": ["old"], "facets": {"soil": ["clay"]}, "sex": "male"}
+    studies = [make_study(concepts=(concept,), **values) for _ in range(3)]
+    versions = CorpusVersion.objects.count()
     before = [state(study) for study in studies]
 
     edit = carry_out(bulk.choose(ids(studies), by=by), changes, by=by, reason="As agreed.")
@@ -72,7 +88,7 @@ def test_each_field_is_changed_and_undone_in_one_act(
     assert edit.report["outcomes"] == {"changed": 3}
     assert [state(study)[field] for study in studies] == [wanted] * 3
     assert CorpusEvent.objects.filter(bulk_edit=edit, study_key="").count() == 1
-    assert CorpusVersion.objects.count() == (0 if field == "labels" else 1)
+    assert CorpusVersion.objects.count() - versions == (0 if field == "labels" else 1)
     undone = run(bulk.undo(edit, by=by), by=by)
     assert undone.report["outcomes"] == {"changed": 3}
     assert [state(study) for study in studies] == before
@@ -124,12 +140,15 @@ def test_with_two_people_required_published_content_is_left_to_reviewers(by: Any
      ({"concepts": {"add": ["nowhere"]}}, "Curators", "", "no concept nowhere"),
      ({"labels": ["x"]}, "Curators", "", "Give add, remove, or both"),
      ({"labels": {"add": ["\x00"]}}, "Curators", "", "U+0000"),
+     ({"facets": {"add": ["soil:mud"]}}, "Curators", "", "soil has no value 'mud'; declared: clay, sand"),
+     ({"facets": {"add": ["sex:male", "sex:female"]}}, "Curators", "", "sex has one value for each source"),
      ({"assignee": "nobody"}, "Curators", "", "nobody of this name"),
      ({"notice": "corrected"}, "Curators", "", "Give the reason"),
      ({"status": "publish", "design": "cohort_study"}, "Curators", "", "Change the status alone"),
      ({"design": "cohort_study"}, "Desk readers", "", "takes the permission change_study")],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_first(changes: Mapping[str, Any], role: str, reason: str, fault: str) -> None:
+    declare_site(FACETS)
     who = make_curator(role=role)
     edit = bulk.choose([make_study().study_id], by=who)
 
@@ -187,6 +206,7 @@ def test_an_import_is_undone_as_a_whole(by: Any) -> None:
 
 
 def test_the_desk_leads_from_the_list_to_the_undo(client: Client, by: Any) -> None:
+    declare_site(FACETS)
     client.force_login(by)
     concept = make_concept("strength")
     studies = [make_study(status="draft", labels=["old"]) for _ in range(12)]
@@ -200,6 +220,7 @@ def test_the_desk_leads_from_the_list_to_the_undo(client: Client, by: Any) -> No
     refused = client.post(address, {"verb": "preview", "labels": "x"}).content.decode()
     assert "Say what to do with these." in refused
     what = {"concepts_way": "add", "concepts": [concept.pk], "labels_way": "set", "labels": "new\nnewer"}
+    what |= {"facets_way": "add", "facets": ["soil:clay", "sex:male"]}
     preview = client.post(address, {"verb": "preview", **what}, follow=True).content.decode()
     assert "12 would change" in preview
     assert "<ins>new\nnewer</ins>" in preview
@@ -212,7 +233,7 @@ def test_the_desk_leads_from_the_list_to_the_undo(client: Client, by: Any) -> No
     edit = BulkEdit.objects.get()
     listed = client.get(events)
     assert listed.context["cl"].result_count == 1
-    assert "Concepts, labels: 12 studies" in listed.content.decode()
+    assert "Concepts, facets, labels: 12 studies" in listed.content.decode()
     assert client.get(f"{events}?bulk_edit__id__exact={edit.pk}").context["cl"].result_count == 25
     assert f"{edit}" in client.get(reverse("admin:corpus_app_study_history", args=[studies[0].pk])).content.decode()
     assert client.get(f"{studies_at}?bulk={edit.pk}").context["cl"].result_count == 12
@@ -221,5 +242,6 @@ def test_the_desk_leads_from_the_list_to_the_undo(client: Client, by: Any) -> No
     client.post(undo, {"verb": "confirm"})
     assert bulk.run_job(bulk.find_work() or BulkEdit())
     assert [state(study)["labels"] for study in studies] == [["old"]] * 12
+    assert [state(study)["facets"] for study in studies] == [{}] * 12
     client.force_login(make_curator("reader", role="Desk readers"))
     assert client.post(address, {"verb": "undo"}).status_code == 403

@@ -274,7 +274,7 @@ def test_master_alone_changes_what_it_states_and_leaves_the_rest(folder: Path, t
 def test_the_command_acts_for_a_user_and_names_each_problem(folder: Path) -> None:
     with pytest.raises(CommandError, match="There is no user 'nobody'"):
         call_command("import_corpus", folder, by="nobody")
-    with pytest.raises(CommandError, match="nothing to import"):
+    with pytest.raises(CommandError, match="Put your pages, books"):
         call_command("import_corpus", folder.parent)
     assert not Study.objects.exists()
     curator = make_curator("ada")

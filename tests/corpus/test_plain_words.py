@@ -244,6 +244,12 @@ def test_a_study_has_a_declared_kind_and_its_sections_the_declared_roles(folder:
     ("[[tips]]\ntitle = 'x'", "tips[0].text", "lacks text."),
     ("tips = 3", "tips", "is not what this key takes"),
     ("name = [", "", "is not TOML"),
+    ("[units.quire]\nforms = []", "units.quire.forms", "name how the unit is written"),
+    ("[units.quire]\nforms = ['a quire']", "units.quire.forms", "'a quire' is not one word of letters"),
+    ("[units]\nquire = { forms = ['q'] }\nquart = { forms = ['Q'] }", "units.quart.forms", "is a form of quire, too"),
+    ("[units.quire]\nforms = ['quire']\nfactor = 24", "units.quire.dimension", "say what the factor counts"),
+    ("[units.quire]\nforms = ['quire']\ndimension = 'sheets'\nfactor = 0", "units.quire.factor", "above 0"),
+    ("[units.quire]\nfactor = 24", "units['quire'].forms", "lacks forms"),
 ])  # fmt: skip
 def test_a_site_file_that_is_not_sound_is_named_by_key_and_reason(
     folder: Path, content: str, field: str, reason: str

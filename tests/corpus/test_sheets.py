@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 
 from corpus_app import curation, sources
 from corpus_app.curation import bulk
+from corpus_app.facets import Facet, FacetValue
 from corpus_app.models import Study
 from corpus_app.sources import Known, Source, StudyDraft, sheets
 from tests.builders import make_collection, make_concept, make_curator, make_study
 from tests.corpus.test_imports import carry_out, read
 from tests.corpus.test_sources import draft, drafts
 
-HERE = Known(collections=frozenset({"training", "nutrition"}), concepts=frozenset({"hypertrophy", "sets"}))
+SOIL = {"soil": Facet("Soil", {"clay": FacetValue("heavy clay"), "sand": FacetValue("sand")})}
+HERE = Known(collections=frozenset({"training", "nutrition"}), concepts=frozenset({"hypertrophy", "sets"}), facets=SOIL)
 entries = st.lists(st.text("a; ,'\"=-\u00e9\u2265", min_size=1).filter(str.strip).map(str.strip), max_size=3).map(tuple)
 
 
@@ -105,10 +107,12 @@ PRESENT = replace(
      ({"year": "20200"}, {}, "year is 20200; it should lie"),
      ({"collection": "nowhere", "year": "2021"}, {"year": 2021}, "collection is nowhere; known are"),
      ({"concepts": "sets; nowhere"}, {}, "concepts names nowhere"),
+     ({"facets": "soil:clay; soil:sand"}, {"facets": (("soil", ("clay", "sand")),)}, ""),
+     ({"facets": "soil:mud"}, {}, "facets soil has no value 'mud'; declared: clay, sand"),
      ({"status": "withdrawn"}, {}, "status is not changed by a spreadsheet")],
 )  # fmt: skip
 def test_a_cell_changes_its_field_or_says_why_not(cells: dict[str, str], wanted: Mapping[str, Any], told: str) -> None:
-    changes, notes = compare(PRESENT, saved_again(sources.to_sheet([(1, PRESENT)]), **cells))
+    changes, notes = compare(PRESENT, saved_again(sources.to_sheet([(1, PRESENT)], SOIL), **cells))
 
     assert changes == wanted
     assert told in "; ".join(f"{column} {reason}" for column, reason in notes)

@@ -108,7 +108,7 @@ def test_a_broken_study_gives_its_field_and_reason_and_no_draft(folder: Path) ->
 
 def test_an_unreadable_file_is_one_problem(folder: Path) -> None:
     for content, message in (
-        (b"", "studies/T002.json: is empty."), (b"\xff\xfe{\x00}\x00", "studies/T002.json:1: is not UTF-8 (byte 0xff)"),
+        (b"", "studies/T002.json: is empty; fill it, or leave it out."), (b"\xff\xfe{\x00}\x00", "studies/T002.json:1: is not UTF-8 (byte 0xff)"),
         (b'{\n"title": "caf\xe9"}', "studies/T002.json:2: is not UTF-8 (byte 0xe9)"),
         (b'{\n  "title": }', "studies/T002.json:2: is not JSON: Expecting value at column 12."),
         (b"[1, 2]", "studies/T002.json: holds a list; it should hold one object."),

@@ -173,3 +173,43 @@ def test_a_corpus_folder_holds_pages_beside_its_studies(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [problem.file for problem in corpus.problems] == ["studies/list.ris"]
     assert [note.file for note in corpus.notes] == ["studies/boats.html"]
+
+
+def test_pages_of_one_title_and_year_are_told_apart_by_their_words_and_a_page_sent_again_is_the_same() -> None:
+    page = "---\ndate: 2024-05-01\n---\n# Opening hours\n\n{}"
+    first, again, other = (read(page.format(text)).studies[0] for text in ("Nine to ten.", "Nine to ten.", "Closed."))
+
+    assert (first.year, first.authors) == (2024, ())
+    assert first.study_id == again.study_id != other.study_id
+
+
+def test_a_folder_with_odd_things_in_it_is_read_to_the_end_and_each_is_told(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_text("# Secret\n\nNobody should read this.", "utf-8")
+    folder, site = tmp_path / "herbs", "name = 'Herbs'\n[facets"
+    files = {
+        "site.toml": site.encode(), "lexicon/people.toml": b"[lists]", "studies/empty.html": b"",
+        "studies/letter.docx": b"PK\x03\x04" + b"\0" * 40, "studies/notes.txt": b"Mint likes shade.",
+        "studies/mint_tea.html": b"<html><body><p>" + b"Mint likes shade. " * 20 + b"</p></body></html>",
+        "studies/wide.md": "# Thyme\n\nThyme likes sun.".encode("utf-16"), "studies/cut.pdf": b"%PDF-1.4\n" + b"x" * 9_000,
+    }  # fmt: skip
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    (folder / "studies" / "secret.md").symlink_to(outside)
+    (folder / "studies" / "lost.md").symlink_to(tmp_path / "nowhere.md")
+
+    corpus = sources.read(folder)
+
+    assert {study.title for study in corpus.studies} == {"mint tea", "Thyme"}
+    told = {problem.file: str(problem) for problem in (*corpus.problems, *corpus.notes)}
+    for file, words in {
+        "site.toml": "is not TOML", "lexicon/people.toml": "populations are facets now. Declare age_group",
+        "studies/empty.html": "is empty; fill it", "studies/letter.docx": "Save it as one of these",
+        "studies/notes.txt": "headings as Markdown has them", "studies/mint_tea.html": "is called “mint tea”",
+        "studies/cut.pdf": "bring in its text as Markdown", "studies/secret.md": "leads out of the folder",
+        "studies/lost.md": "a link to a file that is not there",
+    }.items():  # fmt: skip
+        assert words in told[file], told[file]
+    with pytest.raises(sources.Unreadable, match="Put your pages, books and JSON of studies"):
+        sources.read(tmp_path)

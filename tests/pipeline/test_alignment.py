@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus_app.records import Unit
 from qa_app.pipeline.records import LeftOutReason
+from qa_app.pipeline.units import unit_forms
 from qa_app.pipeline.verification.alignment import Fit, fit, window
 from qa_app.pipeline.verification.reading import read
 from qa_app.pipeline.verification.support import FITTED, SIGNALS, Support, read_signals
@@ -58,6 +60,22 @@ def test_what_says_the_same_reads_the_same(same: tuple[str, ...]) -> None:
 ])  # fmt: skip
 def test_what_says_another_thing_reads_otherwise(one: str, other: str) -> None:
     assert keys(one) != keys(other)
+
+
+UNITS = unit_forms({
+    "quire": Unit(("quire",), "sheets", 24), "chain": Unit(("chain",), "length", 20.1168), "pew": Unit(("pew",)),
+    "sheets": Unit(("sheet",), "sheets"),
+})  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "is_same"), [
+    ("three quires of paper", "72 sheets of paper", True), ("three quires of paper", "3 sheets of paper", False),
+    ("a wall of 2 chains", "a wall of 40.2336 m", True), ("12 pews", "twelve pew", True), ("12 pews", "12 rows", False),
+    ("2 to 3 quires", "2 to 72 sheets", False), ("2, 3 and 4 quires", "2, 3 and 96 sheets", False),
+    ("in 10 books of 2 quires", "in 10 books of 48 sheets", True), ("5 s, 2 quires", "5 sec, 48 sheets", True),
+])  # fmt: skip
+def test_amounts_in_units_of_the_corpus_are_compared_in_their_base_unit(one: str, other: str, is_same: bool) -> None:
+    assert ([t.key for t in read(one, UNITS)] == [t.key for t in read(other, UNITS)]) is is_same
 
 
 FIGURES = "one two twenty hundred thousand - 5 % to between and from g per a week second".split()

@@ -4,12 +4,13 @@ from datetime import date
 
 import pytest
 
-from corpus_app.records import Concept
+from corpus_app.records import Concept, Unit
 from qa_app.pipeline.answer_type import AnswerType, ExpectedAnswer, binding, read_expected
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question.follow_up import asks_of_years
-from qa_app.pipeline.question.numbers import find_years
+from qa_app.pipeline.question.numbers import find_numbers, find_years
 from qa_app.pipeline.records import Answered, Mode, Question, Refused
+from qa_app.pipeline.units import unit_forms
 from qa_app.pipeline.writer import ExtractiveWriter
 from tests.pipeline.fake_corpus import FakeCorpus, eager_engine
 from tests.pipeline.test_parse import examples
@@ -87,6 +88,18 @@ def test_a_row_of_a_table_holds_an_answer_in_any_of_its_cells(question: str, is_
     assert expected is not None
     row = "Rooms designed here; Room: red; Seats: 40; Rent (EUR): 90"
     assert bool(binding(expected, row, "", is_row=True)) is is_held
+
+
+def test_units_of_the_corpus_count_as_those_of_english() -> None:
+    units = unit_forms({"quire": Unit(("quire", "qr"))})
+    query = make_query("How many quires fill a ream of paper?", units=units)
+
+    expected = read_expected(query, dict.fromkeys(query.terms, 1.0))
+
+    assert expected is not None
+    assert binding(expected, "Of paper, 20 qr fill a ream.", "")
+    assert not binding(expected, "Of paper, 20 guests fill a ream.", "")
+    assert find_numbers("from 3 qr to 5 kg, 2-4 quires", units) == ("3 qr", "5 kg", "2 quires", "4 quires")
 
 
 @pytest.mark.parametrize(("question", "years"), [

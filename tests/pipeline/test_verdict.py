@@ -239,17 +239,19 @@ def test_the_risk_of_bias_of_most_of_the_evidence_lowers_the_grade(
 
 OLDER = replace(JUDGED := Certainty("creatine", "strength", CertaintyLevel.HIGH, ("Two reviews agree.",)),
                 level=CertaintyLevel.LOW, age_group=AgeGroup.OLDER_ADULTS)  # fmt: skip
+ON_CLAY = replace(JUDGED, level=CertaintyLevel.MODERATE, facets=(("soil", ("clay",)),))
 
 
 @pytest.mark.parametrize(("named", "level"), [
     ({}, "high"), ({"facets": asked(age_group="older_adults")}, "low"), ({"outcome": ()}, None),
-    ({"facets": asked(age_group="youth")}, None), ({"comparator": ("caffeine",)}, None),
+    ({"facets": AskedFacets(values={"soil": ("clay",)})}, "moderate"),
+    ({"facets": AskedFacets(values={"soil": ("sand",)})}, None), ({"facets": asked(age_group="youth")}, None), ({"comparator": ("caffeine",)}, None),
     ({"intervention": ("creatine", "caffeine")}, None), ({"condition": ("sarcopenia",)}, None),
 ])  # fmt: skip
 def test_the_curators_judge_a_question_about_just_what_they_judged(named: dict[str, Any], level: str | None) -> None:
     query = replace(make_query("Does creatine help?"), intervention=("creatine",), outcome=("strength",))
 
-    found = find_certainty((JUDGED, OLDER), replace(query, **named))
+    found = find_certainty((JUDGED, OLDER, ON_CLAY), replace(query, **named))
 
     assert (found and found.level) == level
 

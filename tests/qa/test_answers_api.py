@@ -15,7 +15,7 @@ from inform_site.clients import keys
 from qa_app import tasks
 from qa_app.answers import asking, exporting, idempotency
 from qa_app.models import Answer, Feedback, SentQuestion, StoredPolicy
-from tests.qa.conftest import ASKED
+from tests.qa.conftest import ASKED, UNANSWERED
 
 pytestmark = pytest.mark.usefixtures("library")
 
@@ -210,3 +210,20 @@ def test_a_bundle_is_sent_once() -> None:
     assert "verify.py" in zipfile.ZipFile(io.BytesIO(packed)).namelist()
     assert headers["Content-Disposition"] == f'attachment; filename="inform-{answer["id"]}.zip"'
     send("GET", f"{ANSWERS}/{answer['id']}/bundle", status=304, **{"If-None-Match": headers["ETag"]})
+
+
+def test_programs_read_the_nouns_of_the_site_where_the_words_are_ours() -> None:
+    refused, counted, quoted = (
+        ask(question)["id"] for question in (UNANSWERED, "How many studies do you have?", ASKED)
+    )
+    curation.set_lexica({"site": 'nouns = { one = "entry", many = "entries" }'}, by=None, by_name="tests")
+
+    shown = {key: send("GET", f"{ANSWERS}/{key}", status=200)[0] for key in (refused, counted, quoted)}
+    missing = send("GET", "/api/v1/studies/none", status=404)[0]
+    markdown = send("GET", f"{ANSWERS}/{refused}?format=md", status=200)[0].decode()
+
+    assert shown[refused]["message"].startswith("The entries kept here do not answer this question.")
+    assert shown[counted]["summary"]["text"].startswith("There are 2 published entries here.")
+    assert "no cited entry" in str(shown[quoted]["confidence"]) or "the cited entries" in str(shown[quoted])
+    assert missing["detail"] == "There is no entry with this id."
+    assert "The entries kept here" in markdown

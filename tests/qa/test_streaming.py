@@ -143,6 +143,11 @@ def test_refusals_and_counted_answers_are_told_too() -> None:
     assert require_whole(counted)["overview"] is not None
     assert told(counted, "sentence") != []
 
+    curation.set_lexica({"site": 'nouns = { one = "entry", many = "entries" }'}, by=None, by_name="tests")
+    renamed = stream({"question": "What is in this corpus?"})
+    require_whole(renamed)
+    assert "published entries here" in str(told(renamed, "sentence"))
+
 
 def test_bad_input_is_refused_before_the_stream_begins() -> None:
     bad: list[tuple[dict[str, Any], str]] = [

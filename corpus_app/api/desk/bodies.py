@@ -13,6 +13,7 @@ from rest_framework.fields import ListField
 from corpus_app import appraisal, curation, records, search
 from corpus_app.appraisal import Effect, bias_from_json, bias_to_json
 from corpus_app.curation import changing
+from corpus_app.facets import certainty_fault, facets_from_json
 from corpus_app.models import Collection, Concept
 from corpus_app.sources import CertaintyDraft, FindingDraft
 
@@ -294,6 +295,9 @@ class CertaintyBody(Body):
         records.ASKED_TRAINING, required=False, allow_null=True, help_text="Left out: of any training."
     )
     sex = Choice(records.ASKED_SEXES, required=False, allow_null=True, help_text="Left out: of both sexes.")
+    facets = serializers.DictField(
+        child=Text(max_length=40), required=False, help_text="The value of each other facet that it is about, by facet."
+    )
     level = Choice(appraisal.CertaintyLevel)
     reasons = ListField(
         child=Text(max_length=1_000), min_length=1, max_length=20, help_text="Why, for readers: answers show them."
@@ -317,7 +321,10 @@ class CertaintyBody(Body):
             age_group=records.AgeGroup(age) if age else None,
             training_status=records.TrainingStatus(training) if training else None,
             sex=records.Sex(sex) if sex else None,
+            facets=facets_from_json({key: [value] for key, value in attrs.get("facets", {}).items()}),
         )
+        if fault := certainty_fault(draft.facets, search.site().facets):
+            raise serializers.ValidationError({"facets": [ErrorDetail(f"This {fault}", "unknown")]})
         return {"draft": draft}
 
 
@@ -416,6 +423,9 @@ class BulkChanges(Body):
     notice = Choice(records.Notice, required=False, help_text="Takes a reason.")
     concepts = ListChange(required=False)
     labels = ListChange(required=False)
+    facets = ListChange(
+        required=False, help_text="Pairs as soil:clay; set replaces the values of the facets that it names."
+    )
     status = serializers.ChoiceField(choices=sorted(changing.VERBS), required=False)
 
 

@@ -121,6 +121,7 @@ class DeskCertainty(Shape):
     age_group = choice(records.AgeGroup, allow_blank=True, help_text="Empty: people of all ages.")
     training_status = choice(records.TrainingStatus, allow_blank=True, help_text="Empty: of any training.")
     sex = choice(records.Sex, allow_blank=True, help_text="Empty: of both sexes.")
+    facets = DictField(child=texts(), help_text="Values of other facets that it is about, by facet.")
     level = choice(CertaintyLevel)
     reasons = texts("Why, in words for readers.", source="reason_lines")
 

@@ -24,6 +24,10 @@ class Command(BaseCommand):
         except sources.Unreadable as error:
             raise CommandError(str(error)) from None
         lines = [*map(str, corpus.problems), *curation.find_faults(corpus)]
+        if not lines and not corpus.studies:
+            lines.append(
+                f"{folder / sources.STUDIES}: holds no file yet; put your pages, books and JSON of studies there."
+            )
         for line in lines:
             self.stderr.write(line)
         for note in corpus.notes:

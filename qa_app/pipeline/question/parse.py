@@ -9,7 +9,7 @@ from itertools import takewhile
 from corpus_app.records import Collection, Reference
 from qa_app.pipeline.concepts import ConceptIndex, Mention
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Word, placed_words
-from qa_app.pipeline.query import Query
+from qa_app.pipeline.query import NO_UNITS, Query, UnitForm
 from qa_app.pipeline.question import site_questions, wording
 from qa_app.pipeline.question.facets import FacetIndex, spell_signs
 from qa_app.pipeline.question.numbers import find_numbers, find_years
@@ -33,6 +33,7 @@ def parse(
     references: Sequence[Reference] | SourceIndex = (),
     facets: FacetIndex,
     site: SiteIndex = NO_OWNER,
+    units: Mapping[str, UnitForm] = NO_UNITS,
 ) -> Query:
     """Read everything that later stages know of a question from its text."""
     text = clean(text)
@@ -67,7 +68,8 @@ def parse(
         concepts=tuple(concept for concept in named if concept.is_studied),
         unstudied=tuple(concept for concept in named if not concept.is_studied),
         facets=facets.asked(traits),
-        numbers=find_numbers(spelt, excluded=[*figures, *((m.start, m.end) for m in mentions)]),
+        numbers=find_numbers(spelt, units, excluded=[*figures, *((m.start, m.end) for m in mentions)]),
+        units=units,
         years=find_years(spelt),
         sources=replace(sources, studies=put.studies) if put.studies else sources,
         sections=wording.find_sections(words),

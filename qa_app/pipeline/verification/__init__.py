@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from corpus_app.records import Passage
 from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.query import NO_UNITS, UnitForm
 from qa_app.pipeline.records import (
     DraftSentence,
     Evidence,
@@ -95,9 +96,11 @@ def has_foreign_figures(text: str, passages: Sequence[Passage]) -> bool:
     return _has_foreign_figures(read(text), passages)
 
 
-def _has_foreign_figures(claim: Sequence[Token], passages: Sequence[Passage]) -> bool:
+def _has_foreign_figures(
+    claim: Sequence[Token], passages: Sequence[Passage], units: Mapping[str, UnitForm] = NO_UNITS
+) -> bool:
     figures = _figures(claim)
-    return bool(figures) and not any(_in_order(figures, _figures(read(passage.text))) for passage in passages)
+    return bool(figures) and not any(_in_order(figures, _figures(read(passage.text, units))) for passage in passages)
 
 
 def _verify_sentence(
@@ -110,8 +113,9 @@ def _verify_sentence(
     spans = tuple(span for passage in cited if (span := find_span(sentence.text, passage)) is not None)
     if spans:
         return SentenceResult(_accept(sentence, Verdict.VERBATIM, "high", SentenceKind.QUOTE, spans))
-    claim = read(sentence.text)
-    fits = [found for passage in cited if (found := align_to_passage(sentence.text, passage)) is not None]
+    units = evidence.query.units
+    claim = read(sentence.text, units)
+    fits = [found for passage in cited if (found := align_to_passage(sentence.text, passage, units)) is not None]
     near = tuple(span for fit, span in fits if fit.reason is None)
     if near:
         return SentenceResult(_accept(sentence, Verdict.SUPPORTED, "high", SentenceKind.NEAR_QUOTE, near))
@@ -119,7 +123,7 @@ def _verify_sentence(
     for passage in passages.values():
         if passage in cited:
             continue
-        other = align_to_passage(sentence.text, passage)
+        other = align_to_passage(sentence.text, passage, units)
         if find_span(sentence.text, passage) or (other and other[0].is_near and other[0].coverage > own):
             return SentenceResult(None, LeftOutReason.UNSUPPORTED, "its words stand in a passage that it does not cite")
     closest = max((fit for fit, _ in fits), key=lambda fit: fit.coverage, default=None)
@@ -128,19 +132,19 @@ def _verify_sentence(
     return _paraphrase(sentence, claim, cited, evidence, policy, judge)
 
 
-def align_to_passage(text: str, passage: Passage) -> tuple[Fit, Span] | None:
+def align_to_passage(text: str, passage: Passage, units: Mapping[str, UnitForm] = NO_UNITS) -> tuple[Fit, Span] | None:
     """Align the text with the sentence, or two neighbouring ones, of the passage that it fits best.
 
     None for a text of fewer than three tokens.
     """
-    claim = read(text)
+    claim = read(text, units)
     if len(claim) < _SHORTEST:
         return None
     best: tuple[Fit, Span] | None = None
     for first, last in _stretches(text, passage):
         start, end = passage.sentences[first].start, passage.sentences[last].end
         quote = passage.text[start:end]
-        source = [read(passage.text[s.start : s.end]) for s in passage.sentences[first : last + 1]]
+        source = [read(passage.text[s.start : s.end], units) for s in passage.sentences[first : last + 1]]
         fit = alignment.fit(claim, source[0] if first == last else alignment.window(*source))
         if fit.reason is None and _foreign_marks(text, quote):
             fit = Fit(fit.coverage, LeftOutReason.UNSUPPORTED, ("marks that the source lacks",))
@@ -188,7 +192,7 @@ def _paraphrase(
 ) -> SentenceResult:
     best = _closest(sentence.text, cited)
     words = [span.quote for span in best]
-    reason = _contradicted(claim, words, cited)
+    reason = _contradicted(claim, words, cited, evidence.query.units)
     if reason is not None:
         return SentenceResult(None, reason, "it says otherwise than the sentences nearest to it")
     texts = [passage.text[s.start : s.end] for passage in cited for s in passage.sentences]
@@ -238,17 +242,19 @@ def _closest(text: str, cited: Sequence[Passage], most: int = 2) -> tuple[Span, 
     return tuple(span for value, span in found[:most] if value >= found[0][0] / 2)
 
 
-def _contradicted(claim: Sequence[Token], words: Sequence[str], cited: Sequence[Passage]) -> LeftOutReason | None:
+def _contradicted(
+    claim: Sequence[Token], words: Sequence[str], cited: Sequence[Passage], units: Mapping[str, UnitForm] = NO_UNITS
+) -> LeftOutReason | None:
     """Return why a paraphrase contradicts its sources: a new figure, group or population, or a reversed finding."""
-    sources = [read(text) for text in words]
-    if _has_foreign_figures(claim, cited):
+    sources = [read(text, units) for text in words]
+    if _has_foreign_figures(claim, cited, units):
         return LeftOutReason.NUMBER_MISMATCH
     nearest = sources[0]
     if support.is_negated(claim) != support.is_negated(nearest):
         return LeftOutReason.NEGATION_MISMATCH
     if support.has_opposite_direction(claim, nearest):
         return LeftOutReason.DIRECTION_MISMATCH
-    known = {token.key for passage in cited for token in read(f"{passage.heading}. {passage.text}")}
+    known = {token.key for passage in cited for token in read(f"{passage.heading}. {passage.text}", units)}
     if any(token.kind in {Kind.POPULATION, Kind.GROUP} and token.key not in known for token in claim):
         return LeftOutReason.POPULATION_MISMATCH
     return None

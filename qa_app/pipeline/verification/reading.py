@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from qa_app.pipeline.query import NO_UNITS, UnitForm
 from qa_app.pipeline.text import clean, folded, stem
 from qa_app.pipeline.verification.lexicon import (
     ADVERBIAL_TIMES,
@@ -83,9 +84,12 @@ _TOKEN = re.compile(
 _SIGNS = {"≈": "~"}
 
 
-def read(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text, in order, without function words."""
-    return tuple(_finish(_joined(list(_raw(_rewritten(text))))))
+def read(text: str, units: Mapping[str, UnitForm] = NO_UNITS) -> tuple[Token, ...]:
+    """Return the tokens of a text, in order, without function words.
+
+    `units` are those that the corpus declares; an amount in one of them is converted to the base unit.
+    """
+    return tuple(_finish(_joined(list(_raw(_rewritten(text))), units)))
 
 
 def _rewritten(text: str) -> str:
@@ -130,11 +134,12 @@ def _spelt(value: Decimal) -> str:
     return f"{value.normalize():f}"
 
 
-def _joined(raw: list[Token]) -> Iterator[Token]:
+def _joined(raw: list[Token], units: Mapping[str, UnitForm]) -> Iterator[Token]:
     """Join the words of spelt numbers, units, "per" and ranges."""
     numbered = list(_number_words(raw))
-    united = list(_units(numbered))
+    united = list(_units(numbered, units))
     ranged = list(_ranges(united))
+    ranged = list(_converted(ranged, units)) if units else ranged
     for place, token in enumerate(ranged):
         follows = ranged[place + 1] if place + 1 < len(ranged) else None
         is_doubled = (
@@ -190,14 +195,40 @@ def _number_at(tokens: list[Token], place: int) -> tuple[int, int]:
     return taken, total + current
 
 
-def _units(tokens: list[Token]) -> Iterator[Token]:
+def _converted(tokens: list[Token], units: Mapping[str, UnitForm]) -> Iterator[Token]:
+    """Convert amounts in declared units to the base unit of their dimension.
+
+    An amount of which another number shares the unit stays as it is: the unit holds for both of "two to three quires".
+    """
+    shares = False
+    for place, token in enumerate(tokens):
+        follows = tokens[place + 1] if place + 1 < len(tokens) else None
+        if token.kind is Kind.NUMBER:
+            form = _declared(follows, units)
+            if form and form.base and not shares and token.key[0] != "#":
+                token = replace(token, key=_spelt(Decimal(token.key) * Decimal(str(form.factor))))
+                tokens[place + 1] = replace(tokens[place + 1], key=f"u:{form.base}")
+            shares = follows is None or follows.kind is not Kind.UNIT
+        elif token.kind is not Kind.COMPARATOR and token.kind is not Kind.UNIT and token.word not in _BETWEEN_NUMBERS:
+            shares = False
+        yield token
+
+
+_BETWEEN_NUMBERS = frozenset({"and", "or", "to"})
+
+
+def _declared(token: Token | None, units: Mapping[str, UnitForm]) -> UnitForm | None:
+    return units.get(token.word) if token is not None and token.kind is Kind.UNIT else None
+
+
+def _units(tokens: list[Token], declared: Mapping[str, UnitForm]) -> Iterator[Token]:
     before: Token | None = None
     for place, token in enumerate(tokens):
         follows = tokens[place + 1] if place + 1 < len(tokens) else None
         if token.kind is Kind.WORD:
-            token = _unit(token, before)
+            token = _unit(token, before, declared)
         if token.word in {"per", "/", "a", "an", "each", "every"} and follows is not None:
-            following = _unit(follows, Token(PER, Kind.COMPARATOR))
+            following = _unit(follows, Token(PER, Kind.COMPARATOR), declared)
             is_rate = following.kind is Kind.UNIT and (token.word in {"per", "/"} or following.key[2:] in TIMES)
             if is_rate and before is not None and before.kind in {Kind.UNIT, Kind.NUMBER, Kind.WORD}:
                 token = replace(token, key=PER, kind=Kind.COMPARATOR)
@@ -208,9 +239,11 @@ def _units(tokens: list[Token]) -> Iterator[Token]:
         before = token
 
 
-def _unit(token: Token, before: Token | None) -> Token:
+def _unit(token: Token, before: Token | None, declared: Mapping[str, UnitForm]) -> Token:
     """Convert the token to a unit where it can be one."""
     is_behind = before is not None and ((before.kind is Kind.NUMBER and before.key[0] != "#") or before.key == PER)
+    if form := declared.get(token.word):
+        return replace(token, key=f"u:{form.unit}", kind=Kind.UNIT) if len(token.word) > 1 or is_behind else token
     if token.word == "second" and not is_behind:
         return replace(token, key="#2", kind=Kind.NUMBER)
     unit = UNITS.get(token.word) or (SHORT_UNITS.get(token.word) if is_behind else None)
