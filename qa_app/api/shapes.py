@@ -308,7 +308,7 @@ class NamedSource(Shape):
 class Understood(Shape):
     subject = CharField(
         allow_null=True,
-        help_text="What it is about, in English: creatine and muscle mass in women. Null where it names no concept.",
+        help_text="What it is about, in English: compost and harvest in raised beds. Null where it names no concept.",
     )
     ask = CharField(allow_null=True, help_text="The question apart from its story.")
     intent = CharField(allow_null=True, help_text="yes_no, which, how_many, how, why, what, list or claim.")

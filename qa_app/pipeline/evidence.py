@@ -37,7 +37,7 @@ from qa_app.pipeline.text import stem_set
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 
 LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
-"""Intents whose verdict states the direction of a finding; the finding must be on the question's concepts."""
+"""Intents that ask which way something goes: studies can disagree on it, and a verdict states it."""
 LESS_THAN_ANY_HIT = Hit(0, 0.0, None)
 
 
@@ -132,7 +132,7 @@ def gather(
         composition=composed,
         matter=matter,
         missing=missing,
-        is_conflicting=agreement.is_conflicting(compared, weights),
+        is_conflicting=query.intent in LEANING and agreement.is_conflicting(compared, weights),
         strength=_strength(query, facts, quoted, compared, is_partial=bool(missing)),
         absent=None if bindings else expected,
         grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),

@@ -113,6 +113,7 @@ def samples(answer: str, drafts: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
         "concept_id": ("zyxcanary-concept", "training-volume"),
         "passage_id": (*map(str, drafts[:3]), *map(str, public)), "answer_id": (answer,),
         "suffix": ("ris", "bib", "csl.json", "md", "csv"), "part": ("summary", "answer"), "sentence": ("0",),
+        "token": ("nobody",), "question_id": ("nobody",),
     }  # fmt: skip
 
 

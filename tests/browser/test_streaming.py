@@ -233,6 +233,7 @@ def test_when_settled_the_page_does_all_that_it_does_at_its_address(site: Site, 
     type_and_send(site, page)
     page.wait_for_url("**/answers/*/")
 
+    page.get_by_text("All findings in a table").click()
     heading = page.get_by_role("columnheader", name="Finding")
     heading.get_by_role("button").click()
     expect(heading).to_have_attribute("aria-sort", "ascending")

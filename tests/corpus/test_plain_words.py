@@ -147,30 +147,30 @@ def write_lexicon(folder: Path, **texts: str) -> None:
 
 
 def test_word_lists_come_in_with_a_new_version_and_go_out_as_they_were(folder: Path, tmp_path: Path) -> None:
-    write_lexicon(folder, people='women = ["girls"]\n', lay="[words]\nbiceps = 'arms'\n")
+    write_lexicon(folder, kin='women = ["girls"]\n', lay="[words]\nbiceps = 'arms'\n")
     load(folder)
     version = search.corpus_version()
-    assert search.lexicons() == {"people": {"women": ["girls"]}, "lay": {"words": {"biceps": "arms"}}}
+    assert search.lexicons() == {"kin": {"women": ["girls"]}, "lay": {"words": {"biceps": "arms"}}}
 
-    write_lexicon(folder, people='women = ["girls", "ladies"]\n')
+    write_lexicon(folder, kin='women = ["girls", "ladies"]\n')
     load(folder)
 
     assert search.corpus_version() == version + 1
-    assert search.lexicons() == {"people": {"women": ["girls", "ladies"]}}
+    assert search.lexicons() == {"kin": {"women": ["girls", "ladies"]}}
     call_command("export_corpus", tmp_path / "out")
-    assert (tmp_path / "out/lexicon/people.toml").read_text("utf-8") == 'women = ["girls", "ladies"]\n'
+    assert (tmp_path / "out/lexicon/kin.toml").read_text("utf-8") == 'women = ["girls", "ladies"]\n'
     load(folder)
     assert search.corpus_version() == version + 1
 
 
 def test_a_word_list_that_is_no_toml_is_named_with_its_line(folder: Path) -> None:
-    write_lexicon(folder, people="a = 1\nb = [\n", lay="c = 1\n")
+    write_lexicon(folder, kin="a = 1\nb = [\n", lay="c = 1\n")
 
     corpus = sources.read(folder)
 
     (problem,) = corpus.problems
     assert isinstance(problem, Problem)
-    assert problem.file == "lexicon/people.toml"
+    assert problem.file == "lexicon/kin.toml"
     assert "is not TOML" in problem.reason
     with pytest.raises(CommandError):
         call_command("import_corpus", folder, publish=True)

@@ -60,7 +60,7 @@ def test_a_verifier_that_lets_everything_through_catches_nothing() -> None:
 def test_the_command_measures_the_live_corpus_and_abstracts(
     library: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(edited_sentences, "_searchable_passages", passages)
+    monkeypatch.setattr(edited_sentences, "searchable_passages", passages)
     file = tmp_path / "a.jsonl"
     abstracts = [[f"{sentence}." for sentence in text[:-1].split(". ")] for text in TEXTS]
     rows = [{"doc_id": n, "title": "T", "abstract": sentences} for n, sentences in enumerate(abstracts)]

@@ -1,4 +1,4 @@
-"""Name what a question is about, from its slots: "creatine and muscle mass in older women"."""
+"""Name what a question is about, from its slots: "compost and harvest in raised beds"."""
 
 from __future__ import annotations
 
