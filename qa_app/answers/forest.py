@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from corpus_app import search
 from corpus_app.appraisal import RATIO_MEASURES, Effect, EffectMeasure
-from corpus_app.records import Finding, Notice, Reference
+from corpus_app.records import Finding, Reference
 from qa_app.answers.stated_effects import read_stated_effect
 
 LEAST_EFFECTS = 2  # one effect is no comparison
@@ -45,16 +44,16 @@ class Forest:
     """Number of effects with another measure or unit."""
 
 
-def draw_forest(payload: Mapping[str, Any], cited: Mapping[str, int], known: Mapping[str, Reference]) -> Forest | None:
+def draw_forest(
+    payload: Mapping[str, Any], cited: Mapping[str, int], known: Mapping[str, Reference], findings: Iterable[Finding]
+) -> Forest | None:
     """Return the comparable effects of the findings of an answer's agreement; None for fewer than two.
 
     A finding without an effect in figures gives the one that its statement tells with an interval.
     """
     agreement = payload.get("agreement") or {}
     named = {row["finding_id"] for stance in agreement.values() if isinstance(stance, list) for row in stance}
-    public = [study_id for study_id, study in known.items() if study.notice is not Notice.RETRACTED]
-    findings = [finding for finding in search.findings(public) if finding.finding_id in named]
-    groups = _by_scale(_one_way_round(findings))
+    groups = _by_scale(_one_way_round(finding for finding in findings if finding.finding_id in named))
     if not groups:
         return None
     (measure, unit), rows = max(groups.items(), key=lambda group: len(group[1]))

@@ -65,14 +65,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Where the studies stand; each counts once."""
+    """Studies counted by where they stand; each counts once."""
 
     outcome: str
     subject: str
     """The intervention whose benefit or harm is meant; empty where the answer names none."""
     sides: tuple[StanceGroup, ...]
     groups: tuple[Group, ...]
-    total: int
     not_counted: int
     """Number of cited studies that are not in the picture: they compared or measured something else."""
     retracted: int
@@ -81,6 +80,10 @@ class Meter:
     @property
     def counts(self) -> tuple[tuple[str, int], ...]:
         return tuple((side.stance, len(side.marks)) for side in self.sides)
+
+    @property
+    def total(self) -> int:
+        return sum(count for _, count in self.counts)
 
 
 def draw_meter(payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference]) -> Meter | None:
@@ -103,7 +106,6 @@ def draw_meter(payload: Payload, cited: Mapping[str, int], known: Mapping[str, R
         subject=_subject(agreement),
         sides=sides,
         groups=tuple(_groups({study_id: stances[study_id] for study_id in counted})),
-        total=sum(len(side.marks) for side in sides),
         not_counted=len(cited.keys() - named),
         retracted=len(named - counted),
     )

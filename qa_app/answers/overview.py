@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from corpus_app import search
-from corpus_app.records import Reference
+from corpus_app.records import Finding, Reference
 from qa_app.answers import listed
 from qa_app.answers.forest import Forest, draw_forest
 from qa_app.answers.listed import ListedQuestion
@@ -103,10 +103,14 @@ def build_overview(payload: Payload) -> Overview:
         }
         studies = [known[study_id] for study_id in shown if study_id in known]
         meter = draw_meter(payload, cited, known)
+        stored = _stored_findings(payload) if meter else []
+        found = search.findings(
+            sorted({row["study_id"] for row, _ in stored} & known.keys()) if stored else list(cited)
+        )
         return Overview(
-            rows=tuple(_rows(payload, cited, known, is_on_one_matter=meter is not None)),
+            rows=tuple(_rows(stored, found, cited, known)),
             meter=meter,
-            forest=draw_forest(payload, cited, known) if meter else None,
+            forest=draw_forest(payload, cited, known, found) if meter else None,
             timeline=draw_timeline([(study, cited.get(study.study_id)) for study in studies]),
             topics=tuple(_topics(payload)),
             names=_names_of_terms(payload),
@@ -119,11 +123,12 @@ def build_overview(payload: Payload) -> Overview:
 
 
 def _rows(
-    payload: Payload, cited: Mapping[str, int], known: Mapping[str, Reference], *, is_on_one_matter: bool
+    stored: Sequence[tuple[Payload, str]],
+    found: Sequence[Finding],
+    cited: Mapping[str, int],
+    known: Mapping[str, Reference],
 ) -> Iterator[FindingRow]:
-    """Yield the findings on the matter of the meter; without one, all findings of the cited studies."""
-    stored = _stored_findings(payload) if is_on_one_matter else []
-    found = search.findings(sorted({row["study_id"] for row, _ in stored} & known.keys()) if stored else list(cited))
+    """Yield the stored findings, on the matter of the meter; without any, the findings found of the cited studies."""
     own = {finding.finding_id: finding.direction.value for finding in found}
     for row, stance in stored:
         if study := known.get(row["study_id"]):

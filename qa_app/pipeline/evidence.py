@@ -43,7 +43,7 @@ LESS_THAN_ANY_HIT = Hit(0, 0.0, None)
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """What an answer is about: a finding of its leading study, and where the studies of the corpus stand on it."""
+    """The subject of an answer: a finding of its leading study, and where the studies of the corpus stand on it."""
 
     finding: Finding
     """The one that the headline quotes, or else the nearest."""

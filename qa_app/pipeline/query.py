@@ -70,7 +70,7 @@ class NamedSources:
 
 @dataclass(frozen=True, slots=True)
 class UnitForm:
-    """What a written form of a unit stands for."""
+    """The unit that a written form stands for."""
 
     unit: str
     base: str

@@ -131,7 +131,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class StudyLean:
-    """Where a study leans on one matter, with its findings on it."""
+    """The lean of a study on one matter, with its findings on it."""
 
     findings: tuple[Finding, ...]
     lean: Lean

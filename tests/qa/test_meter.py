@@ -105,7 +105,7 @@ def test_the_one_effect_of_a_statement_is_read(statement: str, effect: Effect | 
     assert read_stated_effect(statement) == effect
 
 
-def test_effects_of_the_most_frequent_scale_are_drawn_below_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_effects_of_the_most_frequent_scale_are_drawn_below_one_another() -> None:
     stated = (
         ("A", "It rose more (SMD 0.5, 95% CI 0.0 to 1.0)."), ("B", "It rose more (SMD −1.0, 95% CI −1.5 to −0.5)."),
         ("C", "It rose by 1.4 kg more (95% CI 1.0 to 1.8)."), ("D", "It rose."),
@@ -114,11 +114,10 @@ def test_effects_of_the_most_frequent_scale_are_drawn_below_one_another(monkeypa
         Finding("this", "that", "it", Direction.INCREASE, text, pk, study) for pk, (study, text) in enumerate(stated)
     ]
     swapped = Finding("that", "this", "it", Direction.INCREASE, stated[0][1], 9, "E")
-    monkeypatch.setattr(forest.search, "findings", lambda ids: [f for f in [*findings, swapped] if f.study_id in ids])
     stands = payload(favours=[(f.study_id, f.finding_id) for f in [*findings, swapped]])
     known = {name: reference(name) for name in "ABCDE"}
 
-    drawn = forest.draw_forest(stands, {"B": 1}, known)
+    drawn = forest.draw_forest(stands, {"B": 1}, known, [*findings, swapped])
 
     assert drawn is not None
     assert (drawn.measure, drawn.unit, drawn.left_out) == (SMD, "", 1)
@@ -126,4 +125,4 @@ def test_effects_of_the_most_frequent_scale_are_drawn_below_one_another(monkeypa
         ("B", 4, 22.4, 40.8), ("A", 59.2, 77.6, 96),
     ]  # fmt: skip
     assert drawn.none == 59.2
-    assert forest.draw_forest(stands, {}, {"A": reference("A")}) is None
+    assert forest.draw_forest(stands, {}, known, findings[:1]) is None
