@@ -85,6 +85,21 @@ def test_the_desk_is_english_whatever_the_browser_asks_for(client: Client, curat
         assert "Abmelden" not in html
 
 
+def test_the_desk_says_the_nouns_of_the_site(client: Client, curator: User) -> None:
+    study = make_study(study_id="S1", collection=make_collection())
+    curation.set_lexica({"site": 'nouns = { one = "entry", many = "entries" }'}, by=None, by_name="tests")
+
+    pages = {page: client.get(page).content.decode() for page in (
+        address("study_changelist"), address("study_change", study.pk), address("importjob_add")
+    )}  # fmt: skip
+
+    listed, changed, importing = pages.values()
+    assert "Select entry to change" in listed
+    assert "Bring entries in" in listed
+    assert "The entry&#x27;s own stable name" in changed
+    assert "words of an entry with headings" in importing
+
+
 def test_history_is_read_only_even_for_superusers(client: Client) -> None:
     event = all_rows()["corpusevent"]
     client.force_login(make_superuser())
