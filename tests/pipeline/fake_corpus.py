@@ -34,7 +34,7 @@ def lexemes(text: str) -> list[str]:
 
 def eager_engine(policy: Policy = DEFAULT) -> Engine:
     """Return an engine that answers whatever has a candidate, by words alone."""
-    models = engines.models(DEFAULT_ENCODER)
+    models, _ = engines.load(DEFAULT_ENCODER)
     eager = {name: replace(model, threshold=0.0) for name, model in models.answerability.items()}
     return Engine(replace(models, answerability=eager), None, policy)
 
