@@ -71,8 +71,6 @@ CONFIDENCES = {
     "low": N_("Uncertain"),
 }
 SURENESS = {
-    "high": N_("Very likely fits your question"),
-    "medium": N_("Likely fits your question"),
     "low": N_("May not fit your question"),
 }
 VERDICTS = {

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from corpus_app.models import Finding
 from tests.browser.pages import assert_no_wider, open_panel, stop_half_way
-from tests.browser.site import STAND, Site, payload_of
+from tests.browser.site import STAND, Site
 from tests.qa.payloads import make_citation, make_evidence, make_refusal, make_sentence
 
 
@@ -46,13 +46,6 @@ def test_nothing_moves_for_readers_who_want_no_motion(site: Site, page: Page, wi
     open_panel(page)
 
     assert (page.evaluate(MOVING) > 0) is moves
-
-
-def test_a_collection_that_is_no_more_is_not_asked_again(site: Site, page: Page) -> None:
-    page.goto(site.stored(collection="no-more"))
-    page.get_by_role("button", name="Ask for more detail").click()
-    expect(page.get_by_role("button", name="Ask in plain words")).to_be_visible()
-    assert payload_of(page)["mode"] == "intermediate"
 
 
 def test_a_citation_leads_to_its_passage_on_the_page_of_the_study(site: Site, page: Page) -> None:
