@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from corpus_app.records import Concept
@@ -72,7 +71,6 @@ BY_WORDS_ALONE = (
 )
 
 MOST_RELATED = 6  # topics offered with an answer
-Refuse = Callable[[Retrieved, Corpus], Refused]
 
 
 class EndingBuilder:
