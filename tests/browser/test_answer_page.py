@@ -179,6 +179,7 @@ def test_a_follow_up_keeps_the_subject_and_can_be_asked_alone(site: Site, reader
 
     follow(reader)
 
+    assert reader.url.endswith("#question-title")  # below what was asked before
     expect(reader.locator(".understood")).to_contain_text(f"You asked about {SUBJECT}.")
     thread = reader.get_by_role("region", name="The questions before")
     expect(thread.locator(".asked")).to_have_text([SETS])

@@ -62,9 +62,9 @@ def test_languages_are_marked_where_corpus_and_page_differ() -> None:
     marked = template("<q{% in_english %}></q><b{% in_page_language %}></b>")
 
     with translation.override("en-gb"):
-        assert marked.render(Context()) == "<q></q><b></b>"
+        assert marked.render(Context()) == '<q dir="auto"></q><b></b>'
     with translation.override("de"):
-        assert marked.render(Context()) == '<q lang="en"></q><b lang="de"></b>'
+        assert marked.render(Context()) == '<q lang="en" dir="auto"></q><b lang="de"></b>'
     with pytest.raises(TemplateSyntaxError, match="takes nothing"):
         template("{% in_english now %}")
 

@@ -306,12 +306,12 @@ def test_an_answer_keeps_its_words_and_its_page_speaks_german(monkeypatch: pytes
     opened = client.get(f"/answers/{payload['id']}/citations/summary/1/1/").content.decode()
 
     assert re.search(r'<span class="sentence" lang="en"[^>]*>', html)
-    assert '<blockquote lang="en">' in html
+    assert '<blockquote lang="en" dir="auto">' in html
     assert "Kurz gesagt" in html
     assert "Passt das zur Frage?" in html
     assert f'<h1 id="question-title" tabindex="-1" dir="auto">{payload["question"]}' in html
     assert f"<mark>{QUOTE}</mark>" in opened
-    assert '<blockquote lang="en">' in opened
+    assert '<blockquote lang="en" dir="auto">' in opened
     assert "Quelle 1" in opened
 
 
