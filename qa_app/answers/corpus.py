@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,12 @@ class SearchedCorpus:
     def __init__(self, limit: TimeLimit | None = None) -> None:
         self._limit = limit
         self._vectors: dict[str, Vector] = {}
+        self._study_ids: Sequence[str] | None = None  # all studies
+
+    def among(self, study_ids: Set[str]) -> SearchedCorpus:
+        limited = copy(self)
+        limited._study_ids = sorted(study_ids)
+        return limited
 
     def snapshot(self) -> AbstractContextManager[None]:
         return search.snapshot(milliseconds=self._limit.statement_timeout() if self._limit else None)
@@ -64,15 +71,27 @@ class SearchedCorpus:
         self, text: str, vectors: Sequence[Vector], *, collection: str | None, limit: int
     ) -> tuple[StudyScores, ...]:
         try:
-            return search.score_studies(text, vectors, collection=collection, limit=limit)
+            return self._scores(text, vectors, collection, limit)
         except DatabaseError as error:
             if not vectors:
                 raise
             logger.warning("Studies are ranked by words alone, for their vectors cannot be compared: %s", error)
-            return search.score_studies(text, (), collection=collection, limit=limit)
+            return self._scores(text, (), collection, limit)
+
+    def _scores(
+        self, text: str, vectors: Sequence[Vector], collection: str | None, limit: int
+    ) -> tuple[StudyScores, ...]:
+        found = search.score_studies(text, vectors, collection=collection, limit=limit)
+        if self._study_ids is None:
+            return found
+        chosen = search.score_studies(text, vectors, collection=collection, study_ids=self._study_ids, limit=limit)
+        by_id = {score.study_id: score for score in (*found, *chosen)}
+        return tuple(by_id[study_id] for study_id in sorted(by_id))
 
     def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
-        return search.find(text, vector, collection=collection, limit=limit, dense_error=error)
+        return search.find(
+            text, vector, collection=collection, study_ids=self._study_ids, limit=limit, dense_error=error
+        )
 
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
         return search.load_passages(passage_ids)
