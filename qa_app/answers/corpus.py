@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
@@ -12,7 +12,7 @@ from typing import Any
 from django.db import DatabaseError
 
 from corpus_app import search
-from corpus_app.records import Found, Passage, StudyScores
+from corpus_app.records import Found, Passage, Study, StudyScores
 from qa_app.answers.time_limit import TimeLimit
 from qa_app.models import CorpusCalibration
 from qa_app.pipeline.agreement import build_alias_index, map_finding
@@ -101,6 +101,11 @@ class SearchedCorpus:
 
     def plain_passages(self, study_ids: Sequence[str]) -> tuple[Passage, ...]:
         return search.plain_passages(study_ids)
+
+
+def published_studies() -> Mapping[str, Study]:
+    """Return the published studies by id, retracted ones included."""
+    return search.once_per_version(_read_facts).studies
 
 
 def current_scaling() -> Scaling | None:

@@ -12,8 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from qa_app.answers import asking, history, narrowing, overview, presentation, study_filters
-from qa_app.answers.reader_facets import read_reader_facets
+from qa_app.answers import asking, history, narrowing, overview, presentation, reader_facets, study_filters
 from qa_app.answers.site_words import in_site_words
 from qa_app.feedback import ratings
 from qa_app.pages.caching import current, page_or_part
@@ -91,7 +90,7 @@ def answer_page(
         changes = asking.find_changes(payload, since) if since else None
         thread = history.list_thread(payload.get("parent"))
         narrowed = narrowing.read_narrowing(payload)
-        reader = read_reader_facets(row["study_id"] for row in payload["citations"])
+        reader = reader_facets.read_reader_facets(row["study_id"] for row in payload["citations"])
         shows_corpus = payload["outcome"] == "out_of_scope"
         front = asking.corpus_figures() if shows_corpus else asking.collection_choices()
     page = presentation.read(payload, around.names)
