@@ -53,6 +53,7 @@ def build_payload(
         "understood_as": ending.question.understood_as,
         "mode": ending.question.mode.value,
         "collection": ending.question.collection,
+        "filters": _filters(ending),
         "parent": parent,
         "scope": {
             "collection": ending.question.collection or ending.query.collection,
@@ -80,6 +81,12 @@ def build_payload(
         "timings_ms": dict(ending.timings_ms),
         "created_at": created_at,
     }
+
+
+def _filters(ending: Ending) -> Payload:
+    """Return the filters in force; neither a count of the corpus nor a fixed reply is narrowed."""
+    is_narrowed = not isinstance(ending, Counted) and not (isinstance(ending, Refused) and ending.declined)
+    return ending.question.filters.to_json() if is_narrowed else {}
 
 
 def _content(ending: Ending) -> Payload:
@@ -195,7 +202,7 @@ def _scope_in_words(ending: Ending) -> str | None:
 
 
 ADDED: Payload = {
-    "headline": None, "evidence_strength": None, "missing": [], "near_questions": [], "site_hash": None,
+    "headline": None, "evidence_strength": None, "missing": [], "near_questions": [], "site_hash": None, "filters": {},
 }  # fmt: skip
 """Fields added in later editions of the contract, with their defaults."""
 ADDED_TO_UNDERSTOOD: Payload = {

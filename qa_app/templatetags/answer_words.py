@@ -400,6 +400,12 @@ def name_of(value: Any) -> str:
 
 
 @register.filter
+def value_of(key: str, values: Mapping[str, str]) -> str:
+    """Return the value of a key; empty where there is none."""
+    return values.get(key, "")
+
+
+@register.filter
 def moment(value: object) -> datetime | None:
     """Parse an ISO 8601 text for the date filter; None where it is invalid."""
     try:

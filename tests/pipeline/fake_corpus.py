@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,11 @@ class FakeCorpus:
 
     def facts(self) -> CorpusFacts:
         return self._facts
+
+    def among(self, study_ids: Set[str]) -> "FakeCorpus":
+        limited = copy(self)
+        limited._passages = {pk: p for pk, p in self._passages.items() if p.study.study_id in study_ids}
+        return limited
 
     def is_word(self, word: str) -> bool:
         return word in quality.standard()
