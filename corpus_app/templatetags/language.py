@@ -23,6 +23,7 @@ SCRIPT_WORDS = (
     N_("1 question below. Down arrow to choose."),
     N_("Also searched for:"),
     N_("Answered before"),
+    N_("Answered by the studies"),
     N_("Beginner"),
     N_("Copied"),
     N_("Intermediate"),
