@@ -27,6 +27,7 @@ SCRIPT_WORDS = (
     N_("About people like you: {n} of the {all} studies cited here."),
     N_("Also searched for:"),
     N_("Answered before"),
+    N_("Answered by the studies"),
     N_("Beginner"),
     N_("Copied"),
     N_("Intermediate"),

@@ -304,9 +304,14 @@ def _strength(strength: EvidenceStrength) -> Payload:
 
 
 def _near_question(near: NearQuestion, mode: Mode) -> Payload:
-    """Return a curated question and the address of the ask page with it filled in."""
-    asked = {"q": near.question} | ({} if mode is Mode.BEGINNER else {"mode": mode.value})
-    return {"question": near.question, "url": f"{reverse('ask')}?{urlencode(asked)}"}
+    """Return a curated question, the address of the ask page with it filled in, and the study that answers it."""
+    return {"question": near.question, "url": ask_address(near.question, mode), "study_id": near.study_id}
+
+
+def ask_address(question: str, mode: Mode = Mode.BEGINNER) -> str:
+    """Return the address of the ask page with this question in its box."""
+    asked = {"q": question} | ({} if mode is Mode.BEGINNER else {"mode": mode.value})
+    return f"{reverse('ask')}?{urlencode(asked)}"
 
 
 def _counted_studies(sentence: Sentence) -> list[Payload]:
