@@ -89,14 +89,17 @@ def _server(site: ASGIApp) -> ASGIApp:
         question: str,
         mode: Literal["beginner", "intermediate"] = "beginner",
         collection: str | None = None,
+        filters: dict[str, int | list[str]] | None = None,
     ) -> Json:
         """Answers a question from the studies of this corpus alone, each sentence with its sources and their \
 exact words.
 
         `mode`: beginner (plain and short) or intermediate (figures, comparators, intervals). `collection`: a slug from
-        list_collections. The answer is kept at `url`.
+        list_collections. `filters`: only studies that fit answer: {"from": 2015, "to": 2024, "design": ["..."]}. The
+        answer is kept at `url`.
         """
-        asked = {"question": question, "mode": mode} | ({"collection": collection} if collection else {})
+        asked: Json = {"question": question, "mode": mode} | ({"collection": collection} if collection else {})
+        asked |= {"filters": filters} if filters else {}
         return tool_result(await _request(site, ctx, "POST", "/api/v1/answers", json=asked), origin=_origin(ctx))
 
     @server.tool(title="Search the passages", annotations=reading)

@@ -77,11 +77,24 @@ class Answer(models.Model):
     drafts = models.JSONField(default=list, blank=True, help_text="As received from the writers, before verification.")
     engine = models.CharField(max_length=40, blank=True, help_text="The release of InForm that made it.")
     parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="followed_by")
+    asked_key = models.CharField(
+        max_length=64, blank=True, default="",
+        help_text="Hash of the question as it was asked, apart from its filters; empty in older answers.",
+    )  # fmt: skip
+    candidates = ArrayField(
+        models.CharField(max_length=40),
+        default=list,
+        blank=True,
+        help_text="The studies that may bear on the question.",
+    )
     created_at = models.DateTimeField()
 
     class Meta:
         ordering = ["-created_at", "id"]
-        indexes = [models.Index(fields=["-created_at", "id"], name="answer_newest_first")]
+        indexes = [
+            models.Index(fields=["-created_at", "id"], name="answer_newest_first"),
+            models.Index(fields=["asked_key"], name="answer_asked_key"),
+        ]
         permissions = [("list_answer", "Can list questions publicly")]
         constraints = [
             models.CheckConstraint(condition=Q(mode__in=["beginner", "intermediate"]), name="answer_mode_known"),
