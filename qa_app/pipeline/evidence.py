@@ -34,7 +34,7 @@ from qa_app.pipeline.reranking import rerank
 from qa_app.pipeline.retrieval import Retrieved, cited_studies, fuse, hits_by_id, load_passages, load_pool
 from qa_app.pipeline.selection import SelectionContext
 from qa_app.pipeline.text import stem_set
-from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
+from qa_app.pipeline.verdict import PolarityKind, names_matter, read_polarity, verdict
 
 LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
 """Intents that ask which way something goes: studies can disagree on it, and a verdict states it."""
@@ -306,6 +306,8 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
         asked |= matter.concepts.outcome
     if query.intent in LEANING and not _is_on_what_is_asked(query, matter.concepts):
         return None
+    if query.intent is Intent.YES_NO and polarity.kind is PolarityKind.NONE and not (query.outcome or query.condition):
+        return None  # what a yes would say is not known, nor of which outcome
     return verdict(
         query.intent,
         polarity,
