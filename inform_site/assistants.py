@@ -11,8 +11,10 @@ from importlib.util import find_spec
 from typing import Any, Literal
 from urllib.parse import quote, urljoin
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 
+from inform_site import language, nouns
 from inform_site.api import problems
 
 ASGIApp = Callable[[Any, Any, Any], Awaitable[None]]  # scope, receive, send; each library types them its own way
@@ -75,7 +77,9 @@ def _server(site: ASGIApp) -> ASGIApp:
     from mcp.types import ToolAnnotations
 
     # WARNING: at INFO the server logs every request, and so every question.
-    server = MCPServer("InForm", title="InForm", instructions=INSTRUCTIONS, version="1", log_level="WARNING")
+    server = MCPServer(
+        "InForm", title="InForm", instructions=INSTRUCTIONS, version="1", log_level="WARNING", middleware=[_use_nouns]
+    )
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     asking = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 
@@ -140,6 +144,19 @@ not_covered.
             enable_dns_rebinding_protection=False  # Django checks the host of each request
         ),
     )
+
+
+async def _use_nouns(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Put the nouns of the site into the instructions and the tool texts that a response carries."""
+    result = await call_next(ctx)
+    if not isinstance(result, dict) or not {"instructions", "tools"} & result.keys():
+        return result
+    if (own := await sync_to_async(language.read_nouns)()) is None:
+        return result
+    texts = [result, *result.get("tools", ())]
+    for row, key in ((row, key) for row in texts for key in ("instructions", "title", "description") if key in row):
+        row[key] = nouns.renamed(row[key], own)
+    return result
 
 
 async def _request(site: ASGIApp, ctx: Any, method: str, path: str, **asked: Any) -> Json:

@@ -379,7 +379,7 @@
     if (sentence.attribution) {
       const who = document.createElement("small");
       who.className = "who";
-      who.lang = "en";
+      Object.assign(who, { lang: "en", dir: "auto" });
       who.textContent = `${sentence.attribution}:`;
       paragraph.append(who, " ");
     }
@@ -390,7 +390,7 @@
   function spoken(sentence) {
     const span = document.createElement("span");
     span.className = "sentence";
-    span.lang = "en"; // as are the studies
+    Object.assign(span, { lang: "en", dir: "auto" }); // as are the studies
     span.append(...unbroken(sentence.text));
     if (sentence.verdict === "weak") {
       const weak = document.createElement("small");

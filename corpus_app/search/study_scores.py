@@ -6,6 +6,7 @@ is that of `hybrid`, with statistics per kind of text.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from common import pipelining
 from corpus_app import models, records
 from corpus_app.embedding import metric
 from corpus_app.models import ANN_EF, PassageVector, StudyTextVector
-from corpus_app.records import ShortText, StudyScores, TextKind, TextScore
+from corpus_app.records import CuratedQuestion, ShortText, StudyScores, TextKind, TextScore
 from corpus_app.search import hybrid
 from corpus_app.search.question_vectors import encoder_of
 
@@ -25,6 +26,9 @@ PASSAGE = "passage"
 KINDS = (*(kind.value for kind in TextKind), PASSAGE)
 """The kinds of text; packed rows hold a kind's index in this tuple."""
 PASSAGE_CODE = KINDS.index(PASSAGE)
+QUESTION_CODE = KINDS.index(TextKind.QUESTION.value)
+NEAR_QUESTIONS = 24
+"""Nearest curated questions that are read, so that some are left once those that ask the same are dropped."""
 
 DECIMALS = records.COSINE_DECIMALS  # scores are rounded, so that the order of summation cannot decide between equals
 
@@ -67,10 +71,11 @@ def score_studies(
         studies = np.union1d(words.studies_of_best(limit), best_by_meaning)
         best_words, best_meaning = words.best_of(studies), meaning[0].best_of(studies)
         others = tuple(rows.best_of(studies) for rows in meaning[1:])
-        texts, names = statements.descriptions(best_words, best_meaning, studies)
+        near = meaning[0].best_of_kind(QUESTION_CODE, studies, NEAR_QUESTIONS)
+        texts, names = statements.descriptions((best_words, best_meaning, near), studies)
         matched = statements.matched(studies)
     top3 = meaning[0].means_of_best(studies)
-    return tuple(_scores(best_words, best_meaning, others, top3, texts, names, matched))
+    return tuple(_scores(best_words, best_meaning, others, top3, texts, names, matched, near))
 
 
 class _Statements:
@@ -146,10 +151,10 @@ class _Statements:
         return {study: frozenset(lexemes) for study, lexemes in rows.fetchall()}
 
     def descriptions(
-        self, by_words: Rows, by_meaning: Rows, studies: NDArray[np.int64]
+        self, best: Sequence[Rows], studies: NDArray[np.int64]
     ) -> tuple[dict[int, ShortText], dict[int, tuple[str, bool]]]:
-        """Return the best short texts by primary key, and the id and curation flag of each study."""
-        wanted = np.union1d(*(rows.text[rows.kind != PASSAGE_CODE] for rows in (by_words, by_meaning)))
+        """Return the short texts of these rows by primary key, and the id and curation flag of each study."""
+        wanted = np.unique(np.concatenate([rows.text[rows.kind != PASSAGE_CODE] for rows in best]))
         texts = self._send(_TEXTS, {"texts": pipelining.Ids(wanted.tolist())})
         names = self._send(_STUDIES, {"studies": pipelining.Ids(studies.tolist())})
         described = {
@@ -227,6 +232,11 @@ class Rows:
         order = np.lexsort((own.text, -own.score, group))
         return own[order[np.unique(group[order], return_index=True)[1]]]
 
+    def best_of_kind(self, kind: int, studies: NDArray[np.int64], limit: int) -> Rows:
+        """Return the `limit` highest rows of a kind among these studies, the highest first."""
+        own = self[(self.kind == kind) & np.isin(self.study, studies)]
+        return own[np.lexsort((own.text, -own.score))[:limit]]
+
     def means_of_best(self, studies: NDArray[np.int64], count: int = 3) -> dict[tuple[int, int], float]:
         """Return the mean of the `count` highest scores by study and kind, left out where there are fewer."""
         own = self[np.isin(self.study, studies)]
@@ -248,7 +258,11 @@ def _scores(
     texts: dict[int, ShortText],
     names: dict[int, tuple[str, bool]],
     matched: dict[int, frozenset[str]],
+    near: Rows,
 ) -> Iterator[StudyScores]:
+    questions: dict[int, list[CuratedQuestion]] = defaultdict(list)
+    for study, text, score in zip(near.study.tolist(), near.text.tolist(), near.score.tolist(), strict=True):
+        questions[study].append(CuratedQuestion(texts[text].words, names[study][0], score))
     found: dict[int, dict[str, TextScore]] = {study: {} for study in names}
     cosines, words = _by_study(by_meaning), _by_study(by_words)
     further = [_by_study(rows) for rows in others]
@@ -264,7 +278,13 @@ def _scores(
             others=tuple(own[study, kind][1] for own in further if (study, kind) in own),
         )
     for study, (study_id, is_curated) in sorted(names.items(), key=lambda item: item[1]):
-        yield StudyScores(study_id, found[study], matched.get(study, frozenset()), is_curated=is_curated)
+        yield StudyScores(
+            study_id,
+            found[study],
+            matched.get(study, frozenset()),
+            is_curated=is_curated,
+            near_questions=tuple(questions[study]),
+        )
 
 
 def _by_study(rows: Rows) -> dict[tuple[int, int], tuple[int, float]]:

@@ -184,6 +184,7 @@ class EvidenceStrength(Shape):
 class NearQuestion(Shape):
     question = CharField()
     url = CharField(help_text="The ask page with this question in the box.")
+    study_id = CharField(required=False, help_text="A study that answers it; missing in older answers.")
 
 
 class Part(Shape):

@@ -3,6 +3,7 @@
 from qa_app.pages.answers import answer, citation, feedback
 from qa_app.pages.claims import check_claim, check_claims
 from qa_app.pages.comparing import compare
+from qa_app.pages.embedding import embed, oembed
 from qa_app.pages.errors import bad_request, not_found, server_error, too_many
 from qa_app.pages.explaining import how_it_works
 from qa_app.pages.exports import export
@@ -22,6 +23,7 @@ __all__ = [
     "citation",
     "compare",
     "confirm",
+    "embed",
     "export",
     "feedback",
     "follow",
@@ -31,6 +33,7 @@ __all__ = [
     "how_it_works",
     "narrow",
     "not_found",
+    "oembed",
     "server_error",
     "suggest",
     "too_many",

@@ -16,6 +16,7 @@ from qa_app.answers import asking, history, narrowing, overview, presentation, r
 from qa_app.answers.site_words import in_site_words
 from qa_app.feedback import ratings
 from qa_app.pages.caching import current, page_or_part
+from qa_app.pages.embedding import share
 from qa_app.pages.following import offer
 from qa_app.pages.forms import FeedbackForm, QuestionForm
 from qa_app.pages.history import remember
@@ -111,6 +112,7 @@ def answer_page(
         "reader": reader,
         "filters": json.dumps(payload["filters"]),
         "front": front,
+        "share": share(request, payload),
         "thread": thread,
     } | _feedback(request, payload["id"], typed)
     return render(request, "qa/answer.html", context, status=status)

@@ -42,7 +42,8 @@ def ask(request: HttpRequest) -> HttpResponse:
         response = answer_page(request, payload)
         response["HX-Push-Url"] = address
     else:
-        response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
+        place = f"{address}#question-title" if payload.get("parent") else address  # below the answers before it
+        response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": place})
     remember(request, response, payload["id"])
     return response
 

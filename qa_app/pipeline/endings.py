@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from corpus_app.records import Concept
-from qa_app.pipeline import citations, confidence
+from qa_app.pipeline import citations, confidence, related
 from qa_app.pipeline.answer_type import AnswerType, ExpectedAnswer
 from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.clock import Clock
@@ -16,6 +15,7 @@ from qa_app.pipeline.evidence import Gathered
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts
 from qa_app.pipeline.query import Query
+from qa_app.pipeline.question import safety
 from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
 from qa_app.pipeline.records import (
     Answered,
@@ -35,14 +35,12 @@ from qa_app.pipeline.records import (
     SearchRun,
 )
 from qa_app.pipeline.reporting import report_count, report_refusal
-from qa_app.pipeline.retrieval import Retrieved, fuse, hits_by_id, nearest_questions
-from qa_app.pipeline.text import words
+from qa_app.pipeline.retrieval import Retrieved, fuse, hits_by_id
 from qa_app.pipeline.writer import EXTRACTIVE
 from qa_app.pipeline.writing import Written
 
 COUNTED = Generator(name="counted", version="2")
 SHOWN = 5  # nearest passages of a refusal
-NEAR_QUESTIONS = 3
 LEAST_CHANCE = 0.05
 """Least chance to answer of a study that counts as a candidate; a judgement."""
 NOT_ANSWERED = (
@@ -76,7 +74,6 @@ BY_WORDS_ALONE = (
 )
 
 MOST_RELATED = 6  # topics offered with an answer
-Refuse = Callable[[Retrieved, Corpus], Refused]
 
 
 class EndingBuilder:
@@ -131,7 +128,6 @@ class EndingBuilder:
             " ".join(parts),
             retrieved=retrieved,
             passages=nearest,
-            near_questions=self._near_questions(retrieved),
             missing=missing,
         )
 
@@ -190,7 +186,9 @@ class EndingBuilder:
         return (NOTHING_LEFT, NEAREST_LEFT) if nearest else (NOTHING_LEFT,)
 
     def _refuse(self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None, **parts: Any) -> Refused:
-        refused = Refused(outcome=outcome, message=message, **parts, **self._context(EXTRACTIVE, retrieved))
+        near = self._near_questions(retrieved) if retrieved else ()
+        context = self._context(EXTRACTIVE, retrieved)
+        refused = Refused(outcome=outcome, message=message, near_questions=near, **parts, **context)
         report_refusal(refused, self.clock.progress)
         return refused
 
@@ -236,10 +234,18 @@ class EndingBuilder:
         return tuple(written.get(c.concept_id, c.name) for c in absent)
 
     def _near_questions(self, retrieved: Retrieved) -> tuple[NearQuestion, ...]:
-        near = nearest_questions(retrieved, least=self.policy.near_from, most=NEAR_QUESTIONS + 1)
-        asked = words(self.query.text)
-        others = [NearQuestion(text, study_id) for text, study_id in near if words(text) != asked]
-        return tuple(others[:NEAR_QUESTIONS])
+        near = related.nearest(
+            (question for score in retrieved.scores for question in score.near_questions),
+            self.query.text,
+            self.facts.concept_index,
+            least=self.policy.near_from,
+            is_askable=self._is_askable,
+        )
+        return tuple(NearQuestion(question.text, question.study_id) for question in near)
+
+    def _is_askable(self, question: str) -> bool:
+        """Tell whether a question gets an answer and no fixed reply."""
+        return safety.check(question, None, self.facts.safety, None) is None
 
     def _definitions(self, sentences: tuple[object, ...]) -> tuple[Concept, ...]:
         """Return the terms of the answer that a beginner did not use in the question."""

@@ -99,7 +99,6 @@ def gather(
         passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
         finding_id=nearest.finding_id if nearest else None,
         leans={finding.finding_id: finding.lean for finding in facts.findings},
-        matches=_matches(query, facts, cited),
         bindings=bindings,
     )
     composed = compose([c.passage for c in candidates], cited, context, policy, question.mode)
@@ -315,15 +314,6 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
         is_on_topic=matter.is_quoted and names_matter(asked, matter.concepts),
         is_whole=not (gathered.missing or gathered.is_conflicting),
     )
-
-
-def _matches(query: Query, facts: CorpusFacts, cited: Sequence[str]) -> Mapping[int, float]:
-    """Return the share of the asked interventions, comparators, outcomes and conditions that each finding is on."""
-    asked = frozenset((*query.intervention, *query.comparator, *query.outcome, *query.condition))
-    if not asked:
-        return {}
-    own = {f.finding_id: facts.finding_concepts[f.finding_id] for f in facts.findings if f.study_id in cited}
-    return {pk: len(asked & (c.intervention | c.comparator | c.outcome)) / len(asked) for pk, c in own.items()}
 
 
 def _is_on_what_is_asked(query: Query, concepts: FindingConcepts) -> bool:

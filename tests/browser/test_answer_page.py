@@ -143,25 +143,6 @@ TOLD = """() => [...document.querySelectorAll(".evidence-table tbody tr")].map((
 ])"""
 
 
-def test_the_table_names_a_study_once(site: Site, page: Page) -> None:
-    further = {"study_id": "T001", "finding_id": 9003, "statement": "Few sets built muscle, too."}
-    page.goto(site.stored(agreement=STAND | {"favours": [*STAND["favours"], further]}))
-    page.get_by_text("All findings in a table").click()
-    for width in (390, 1280):
-        page.set_viewport_size({"width": width, "height": 844})
-        assert_told_once(page)
-        for heading in ("Finding", "Direction", "Study"):
-            page.locator(".evidence-table thead").get_by_role("button", name=heading).click()
-            assert_told_once(page)
-
-
-def assert_told_once(page: Page) -> None:
-    rows = page.evaluate(TOLD)
-    studies = [study for study, _ in rows]
-    assert len(studies) > len(set(studies)) > 1
-    assert [is_told for _, is_told in rows] == [a != b for a, b in zip(studies, [None, *studies], strict=False)]
-
-
 def test_on_paper_everything_is_whole_and_nothing_is_for_the_screen(site: Site, page: Page) -> None:
     page.goto(site.answer_to())
     shown = payload_of(page)
@@ -199,6 +180,7 @@ def test_a_follow_up_keeps_the_subject_and_can_be_asked_alone(site: Site, reader
 
     follow(reader)
 
+    assert reader.url.endswith("#question-title")  # below what was asked before
     expect(reader.locator(".understood")).to_contain_text(f"You asked about {SUBJECT}.")
     thread = reader.get_by_role("region", name="The questions before")
     expect(thread.locator(".asked")).to_have_text([SETS])

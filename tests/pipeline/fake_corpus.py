@@ -16,7 +16,7 @@ from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import DEFAULT, Policy
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
 from qa_app.pipeline.question.about_corpus import CorpusWords
-from qa_app.pipeline.question.facets import NO_FACETS
+from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.question.sources import SourceIndex
@@ -35,7 +35,7 @@ def lexemes(text: str) -> list[str]:
 
 def eager_engine(policy: Policy = DEFAULT) -> Engine:
     """Return an engine that answers whatever has a candidate, by words alone."""
-    models = engines.models(DEFAULT_ENCODER)
+    models, _ = engines.load(DEFAULT_ENCODER)
     eager = {name: replace(model, threshold=0.0) for name, model in models.answerability.items()}
     return Engine(replace(models, answerability=eager), None, policy)
 
@@ -55,7 +55,7 @@ class FakeCorpus:
         self._facts = CorpusFacts(
             version=1, studies=studies, sources=SourceIndex.build(()),
             collections=(), concepts=tuple(concepts), concept_index=ConceptIndex.build(concepts),
-            facets=NO_FACETS, safety=SafetyLexicon.build(), corpus_words=CorpusWords.build(), site=SiteIndex.build(owner, tuple(studies.values()), collections, concepts, {}), polarity=LANGUAGE_POLARITY,
+            facets=FacetIndex.build({}, {}), safety=SafetyLexicon.build(), corpus_words=CorpusWords.build(), site=SiteIndex.build(owner, tuple(studies.values()), collections, concepts, {}), polarity=LANGUAGE_POLARITY,
             findings=(), finding_concepts={}, sizes={},
             vocabulary=Counter(word for p in passages for word in set(words(p.text))), changed_at=None,
         )  # fmt: skip
