@@ -7,7 +7,7 @@ from typing import Any
 
 from corpus_app import search
 from corpus_app.facets import COLUMNS, key_of, parameter_of
-from qa_app.pipeline.study_filters import StudyFilters
+from qa_app.pipeline.study_filters import NO_FILTERS, StudyFilters
 
 FIRST_YEAR, LAST_YEAR = 1000, 2999
 YEARS = ("from", "to")
@@ -62,12 +62,12 @@ def read_query(parameters: Mapping[str, Sequence[str]]) -> StudyFilters:
 
 def read_stored(stored: Mapping[str, Any] | None) -> StudyFilters:
     """Return the filters of a stored answer, without the values that the corpus no longer knows."""
-    return _read_known(stored or {})
+    return _read_known(stored) if stored else NO_FILTERS
 
 
 def is_named(parameters: Mapping[str, Any]) -> bool:
     """Tell whether an address names a filter."""
-    return any(name in parameters for name in (*YEARS, *known_values()))
+    return bool(parameters) and any(name in parameters for name in (*YEARS, *known_values()))
 
 
 def _read_known(given: Mapping[str, Any]) -> StudyFilters:

@@ -44,8 +44,9 @@ class QuestionForm(forms.Form):
     def _call_service(self, service: Callable[[dict[str, Any]], T]) -> T | None:
         self.full_clean()
         typed = self.cleaned_data
-        asked = {name: typed[name] or None for name in ("mode", "collection", "parent")}
-        asked["filters"] = typed.get("filters")
+        asked: dict[str, Any] = {name: typed[name] or None for name in ("mode", "collection", "parent")}
+        if typed.get("filters") is not None:
+            asked["filters"] = typed["filters"]
         asked["question"] = (typed["example"] or typed["question"]).replace("\r\n", "\n")
         try:
             return service(asked)

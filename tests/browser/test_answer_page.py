@@ -252,7 +252,7 @@ def test_studies_about_people_like_the_reader_are_marked_and_nothing_is_sent(pag
     panel.locator("summary").press("Enter")
     panel.get_by_role("button", name="Clear").press("Enter")
     expect(marks).to_have_count(0)
-    expect(panel.get_by_role("status")).to_be_empty()
+    expect(panel.locator("[data-like-me-count]")).to_be_empty()
     assert page.evaluate("localStorage.length") == 0
 
 
