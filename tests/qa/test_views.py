@@ -1,5 +1,6 @@
 """The public pages: each view works, refuses a wrong method, a bad id and a missing one, and shows text as text."""
 
+import gzip
 import re
 from html import unescape
 from typing import Any
@@ -127,6 +128,9 @@ def test_answer_page_works(client: Client, service: FakeAsking) -> None:
     assert {"private", "no-cache"} <= set(response["Cache-Control"].split(", ")) - {"no-store"}
     assert "HX-Request" in response["Vary"]
     assert len(response.content) < 60_000
+    sent = client.get("/answers/answer-one/", headers={"Accept-Encoding": "gzip"})
+    assert (sent["Content-Encoding"], int(sent["Content-Length"]) < 15_000) == ("gzip", True)
+    assert gzip.decompress(sent.content).decode().count('class="passage"') == 7
 
 
 def test_what_is_not_there_is_not_found_and_no_other_method_is_taken(client: Client, service: FakeAsking) -> None:
