@@ -23,8 +23,11 @@ DIRECTED = ' dir="auto"'
 SCRIPT_WORDS = (
     N_("(loosely supported)"),
     N_("1 question below. Down arrow to choose."),
+    N_("About people like you"),
+    N_("About people like you: {n} of the {all} studies cited here."),
     N_("Also searched for:"),
     N_("Answered before"),
+    N_("Answered by the studies"),
     N_("Beginner"),
     N_("Copied"),
     N_("Intermediate"),
