@@ -6,13 +6,13 @@ import os
 import threading
 
 from inform_site import serving
+from inform_site.assistants import mount_mcp
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
 site = serving.make_site()
 
-from inform_site.assistants import mount_mcp  # noqa: E402  # imports models, so after setup
-from inform_site.intake import limit_bodies  # noqa: E402
+from inform_site.intake import limit_bodies  # noqa: E402  # imports models, so after setup
 
 application = mount_mcp(limit_bodies(site))
 

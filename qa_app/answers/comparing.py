@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,11 +119,13 @@ def _side(name: str, payload: Payload, other: Payload) -> Side:
     )
 
 
-def _headline(sentence: presentation.Sentence, is_shared: bool) -> ComparedSentence:
+def _headline(sentence: presentation.ShownSentence, is_shared: bool) -> ComparedSentence:
     return ComparedSentence(sentence.text, sentence.markers, is_shared, sentence.attribution)
 
 
-def _lines(rows: Iterable[Payload], shared: set[str], left_out: Set[str] = frozenset()) -> Iterator[ComparedSentence]:
+def _lines(
+    rows: Iterable[Payload], shared: set[str], left_out: set[str] | frozenset[str] = frozenset()
+) -> Iterator[ComparedSentence]:
     """Yield the sentences of these rows. A row after one that is left out is given the attribution of that one."""
     names: dict[tuple[int, ...], str] = {}
     before: tuple[int, ...] = ()

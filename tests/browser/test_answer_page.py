@@ -261,7 +261,7 @@ def test_an_answer_is_narrowed_without_script_and_each_filter_is_dropped_by_a_li
     reader.goto(site.answer_to(SETS))
     expect(reader.locator("[data-for-me]")).to_be_hidden()
     reader.get_by_text("Narrow this answer").click()
-    reader.locator(".narrow").get_by_label("From").fill("2500")
+    reader.locator(".narrowing").get_by_label("From").fill("2500")
     reader.get_by_role("button", name="Ask these studies").click()
 
     expect(reader).to_have_url(re.compile(r"/answers/[^/]+/\?from=2500$"))

@@ -1,5 +1,6 @@
 """The public pages: each view works, refuses a wrong method, a bad id and a missing one, and shows text as text."""
 
+import gzip
 import re
 from html import unescape
 from typing import Any
@@ -91,6 +92,14 @@ def test_a_question_from_elsewhere_is_refused_with_a_way_on(service: FakeAsking)
     assert response.status_code == 403
     assert "Please send that once more" in response.content.decode()
     assert service.asked == []
+
+
+def test_a_page_is_sent_compressed(client: Client, service: FakeAsking) -> None:
+    whole = client.get("/answers/answer-one/").content
+    sent = client.get("/answers/answer-one/", headers={"Accept-Encoding": "gzip"})
+
+    assert (sent["Content-Encoding"], len(sent.content) < 15_000) == ("gzip", True)
+    assert gzip.decompress(sent.content) == whole
 
 
 def test_what_is_not_there_is_not_found_and_no_other_method_is_taken(client: Client, service: FakeAsking) -> None:
