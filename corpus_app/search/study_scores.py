@@ -36,13 +36,19 @@ _PACKED_TYPE = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("s
 
 
 def score_studies(
-    text: str, vectors: Sequence[Sequence[float]], *, collection: str | None = None, limit: int = 50
+    text: str,
+    vectors: Sequence[Sequence[float]],
+    *,
+    collection: str | None = None,
+    study_ids: Sequence[str] | None = None,
+    limit: int = 50,
 ) -> tuple[StudyScores, ...]:
     """Return how well the texts of each candidate study match a question, in the order of the studies' ids.
 
     A candidate has one of the best `limit` texts of a kind (a `TextKind`, or `passage`) by BM25 or by cosine; all its
     maxima are exact. `vectors` are those of the question's formulations; the first one decides which texts are near.
-    Without vectors there are no cosines. Raises DatabaseError when a statement fails.
+    Without vectors there are no cosines. With `study_ids`, only these studies are candidates. Raises DatabaseError when
+    a statement fails.
     """
     encoder = encoder_of(next(iter(vectors), None))
     parameters = {
@@ -50,6 +56,7 @@ def score_studies(
         "k1": hybrid.K1,
         "b": hybrid.B,
         "collection": collection,
+        "study_ids": None if study_ids is None else list(study_ids),
         "limit": limit,
         "encoder": encoder,
         "space": metric.space(encoder),
@@ -84,7 +91,7 @@ class _Statements:
         """Return the BM25 of every text that shares a word with the question, and the counts of texts."""
         own = {"text_index": StudyTextVector.ann_index(self._parameters["space"], TextKind.QUESTION)}
         own |= {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
-        packed, *counts = pipelining.single_row(self._send(self._in_collection(_WORDS), self._parameters | own))
+        packed, *counts = pipelining.single_row(self._send(self._limited(_WORDS), self._parameters | own))
         return Rows.unpack(packed), _Counts(*counts)
 
     def meaning(self, count: _Counts, words: Rows) -> tuple[tuple[Rows, ...], NDArray[np.int64]]:
@@ -116,7 +123,7 @@ class _Statements:
         """Return the cosines of the formulations to the vectors selected by these queries."""
         places = range(self._formulations)
         parts = " UNION ALL ".join(f"({part})" for part in vectors)
-        statement = self._in_collection(_COSINES.replace("{vectors}", parts))
+        statement = self._limited(_COSINES.replace("{vectors}", parts))
         for mark, form in (
             ("{scores}", "-(vector <#> asked{n}) AS score{n}"),
             ("{packed}", "float8send(score{n})"),
@@ -129,9 +136,14 @@ class _Statements:
         packed = pipelining.single_row(self._send(statement, self._parameters | own))[0]
         return Rows.unpack_formulations(packed, self._formulations)
 
-    def _in_collection(self, statement: str) -> str:
-        is_all = self._parameters["collection"] is None
-        return statement.replace("{in_collection}", "" if is_all else "AND v.collection_id = %(collection)s")
+    def _limited(self, statement: str) -> str:
+        """Limit the statement to a collection and to studies, where the parameters name any."""
+        in_collection = "" if self._parameters["collection"] is None else "AND v.collection_id = %(collection)s"
+        statement = statement.replace("{in_collection}", in_collection)
+        for mark, study in _STUDY_MARKS.items():
+            limit = "" if self._parameters["study_ids"] is None else f"AND {study} IN ({_CHOSEN})"
+            statement = statement.replace(mark, limit)
+        return statement
 
     def matched(self, studies: NDArray[np.int64]) -> dict[int, frozenset[str]]:
         """Return the question's lexemes that occur anywhere in each study."""
@@ -292,6 +304,11 @@ def _described(text: int | None, kind: int, texts: dict[int, ShortText]) -> Shor
 _CODE = "CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}" for code, kind in enumerate(KINDS)) + " END"
 _PACKED_ROW = "int8send(text_id) || int8send(study_id) || int4send({code}) || ".replace("{code}", _CODE)
 _PACKED = f"string_agg({_PACKED_ROW} float8send(score), '')"
+_STUDY_MARKS = {
+    "{of_scored}": "coalesce(matched.study_id, p.study_id)", "{of_texts}": "v.study_id", "{of_passages}": "p.study_id",
+}  # fmt: skip
+"""Where a statement is limited to studies, and what their key is there."""
+_CHOSEN = "SELECT id FROM corpus_app_study WHERE study_id = ANY(%(study_ids)s::text[])"
 _QUESTION = """
     WITH question AS MATERIALIZED ({question})
 """.replace("{question}", hybrid.QUESTION)
@@ -326,6 +343,7 @@ _WORDS = """
     scored AS (
         SELECT text_id, coalesce(matched.study_id, p.study_id) AS study_id, matched.kind, score
         FROM matched LEFT JOIN corpus_app_passage p ON p.id = matched.text_id AND matched.kind = 'passage'
+        WHERE true {of_scored}
     )
     SELECT (SELECT {packed} FROM scored),
            (SELECT coalesce(sum(texts) FILTER (WHERE kind <> 'passage'), 0)::bigint FROM corpus),
@@ -341,12 +359,12 @@ _COSINES = """
 """.replace("{row}", _PACKED_ROW)
 _TEXT_VECTORS = """
     SELECT text_id, study_id, kind, vector, {projected} FROM corpus_app_studytextvector v
-    WHERE encoder = %(space)s AND searchable {in_collection}
+    WHERE encoder = %(space)s AND searchable {in_collection} {of_texts}
 """
 _PASSAGE_VECTORS = """
     SELECT passage_id AS text_id, p.study_id, 'passage' AS kind, vector, {plain}
     FROM corpus_app_passagevector v JOIN corpus_app_passage p ON p.id = v.passage_id
-    WHERE encoder = %(encoder)s AND searchable {in_collection}
+    WHERE encoder = %(encoder)s AND searchable {in_collection} {of_passages}
 """
 _NEAREST = "ORDER BY vector::halfvec({dimensions}) <#> %({asked}0)s::halfvec LIMIT %(limit)s"
 _NEAREST_BY_METRIC, _NEAREST_BY_MEANING = (

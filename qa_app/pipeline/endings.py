@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from corpus_app.records import Concept
@@ -42,10 +41,14 @@ from qa_app.pipeline.writing import Written
 
 COUNTED = Generator(name="counted", version="2")
 SHOWN = 5  # nearest passages of a refusal
+LEAST_CHANCE = 0.05
+"""Least chance to answer of a study that counts as a candidate; a judgement."""
 NOT_ANSWERED = (
     "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
     "Try a related question, or ask it in other words."
 )
+NOTHING_LEFT = "Nothing that is left under these filters answers this question."
+NEAREST_LEFT = "Below are the nearest passages; they are not an answer."
 NOT_OUR_SUBJECT = "This question lies outside the studies kept here, so there is no answer to give."
 NOTHING_NAMED = (
     "This question does not name what it is about: please name it and ask again. "
@@ -71,7 +74,6 @@ BY_WORDS_ALONE = (
 )
 
 MOST_RELATED = 6  # topics offered with an answer
-Refuse = Callable[[Retrieved, Corpus], Refused]
 
 
 class EndingBuilder:
@@ -108,8 +110,8 @@ class EndingBuilder:
 
         `expected` is an answer that no passage holds.
         """
-        parts = [NOT_ANSWERED]
         nearest = self._nearest(retrieved, corpus)
+        parts = [*self._not_answered(nearest)]
         missing = self._missing(nearest, retrieved)
         if expected is not None:
             parts.append(NOT_SAID[expected.type].format(expected.subject))
@@ -145,7 +147,8 @@ class EndingBuilder:
 
     def nothing_written(self, retrieved: Retrieved, attempts: tuple[Attempt, ...]) -> Refused:
         """Refuse a question for which no drafted sentence could be verified."""
-        return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, NOT_ANSWERED, retrieved=retrieved, attempts=attempts)
+        message = " ".join(self._not_answered(()))
+        return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, message, retrieved=retrieved, attempts=attempts)
 
     def answered(
         self, gathered: Gathered, written: Written, headline: Headline, retrieved: Retrieved, version: str
@@ -177,6 +180,11 @@ class EndingBuilder:
 
     # --- Parts --------------------------------------------------------------------------------------------------------
 
+    def _not_answered(self, nearest: tuple[Candidate, ...]) -> tuple[str, ...]:
+        if not self.question.filters.narrows:
+            return (NOT_ANSWERED,)
+        return (NOTHING_LEFT, NEAREST_LEFT) if nearest else (NOTHING_LEFT,)
+
     def _refuse(self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None, **parts: Any) -> Refused:
         near = self._near_questions(retrieved) if retrieved else ()
         context = self._context(EXTRACTIVE, retrieved)
@@ -191,6 +199,7 @@ class EndingBuilder:
             signals=retrieved.signals | {"answerable": retrieved.answerable},
             related=related_concepts(self.query, self.facts),
             linked=retrieved.linked_leg,
+            candidates=tuple(study for study, chance in retrieved.ranked if chance >= LEAST_CHANCE),
         )
         return {
             "question": self.question,

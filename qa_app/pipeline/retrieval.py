@@ -181,10 +181,14 @@ def rank_studies(
 ) -> Retrieved:
     """Rank the candidate studies and estimate whether they answer.
 
-    The scaling of the corpus applies to studies without curated texts; its estimate then has a threshold of its own.
+    Where only some may answer, they are still compared with the others. The scaling of the corpus applies to studies
+    without curated texts; its estimate then has a threshold of its own.
     """
     vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
     features = relevance.read_features(query, scores, facts.studies, vocabulary)
+    if facts.allowed is not None:
+        features = features.limited_to(facts.allowed)
+        scores = tuple(score for score in scores if score.study_id in facts.allowed)
     names = [_model_name(score) for score in scores]
     ranked = relevance.rank(features, [models.relevance[name] for name in names])
     if query.request is Request.SOURCES and ranked:

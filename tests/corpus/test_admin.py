@@ -75,16 +75,6 @@ def test_a_refusal_is_explained_and_links_back(client: Client, curator: User) ->
     assert f'href="{reverse("admin:index")}"' in response.content.decode()
 
 
-def test_the_desk_is_english_whatever_the_browser_asks_for(client: Client, curator: User) -> None:
-    client.cookies["django_language"] = "de"
-
-    for page in ("/admin/", address("study_changelist"), address("study_add")):
-        html = client.get(page, headers={"accept-language": "de"}).content.decode()
-        assert '<html lang="en-gb"' in html
-        assert "Log out" in html
-        assert "Abmelden" not in html
-
-
 def test_history_is_read_only_even_for_superusers(client: Client) -> None:
     event = all_rows()["corpusevent"]
     client.force_login(make_superuser())

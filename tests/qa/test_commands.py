@@ -42,14 +42,6 @@ def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> Non
         assert ("In detail" in run_command("ask", ASKED)) is is_more
 
 
-def test_ask_json_prints_what_clients_see() -> None:
-    body = json.loads(run_command("ask", ASKED, "--json", "--mode", "intermediate", "--collection", "training"))
-
-    assert asking.find_answer(body["id"]) == body
-    assert (body["mode"], body["collection"]) == ("intermediate", "training")
-    assert json.loads(run_command("ask", ASKED, "--json", "--preset", "seed-002"))["policy"].startswith("seed-002-")
-
-
 def test_ask_says_why_there_is_no_answer_and_shows_the_nearest_passages() -> None:
     text = run_command("ask", "does a sauna cure gout?")
 
