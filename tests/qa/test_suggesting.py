@@ -139,7 +139,7 @@ def test_a_question_is_shown_from_its_approval_until_it_is_taken_off(client: Cli
     assert '<meta name="robots" content="noindex">' in client.get(body["url"]).content.decode()
 
     def shown() -> list[bool]:
-        link = f'<a href="{body["url"]}" rel="nofollow">{ASKED}</a>'
+        link = f'<a href="{body["url"]}" rel="nofollow" dir="auto">{ASKED}</a>'
         pages = ("/studies/T-SETS/", "/topics/training-volume/", "/studies/T-PROTEIN/")
         return [link in client.get(page).content.decode() for page in pages]
 
