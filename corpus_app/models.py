@@ -147,6 +147,7 @@ class Study(models.Model):
     """A study with its bibliography, population, state and notice; its passages and findings belong to it."""
 
     study_id = models.CharField(
+        _("study id"),
         max_length=40,
         unique=True,
         validators=[
@@ -998,7 +999,7 @@ class BulkEdit(Job):
         ]
 
     def __str__(self) -> str:
-        studies = f"{self.total:,} {'study' if self.total == 1 else 'studies'}"
+        studies = f"{self.total:,} {_('study') if self.total == 1 else _('studies')}"
         if undone := self.changes.get("undone"):
             return f"{studies} put back: {undone}"
         if "merged_into" in self.changes:

@@ -14,7 +14,7 @@ from urllib.parse import quote, urljoin
 from asgiref.sync import sync_to_async
 from django.conf import settings
 
-from inform_site import language, nouns
+from inform_site import nouns
 from inform_site.api import problems
 
 ASGIApp = Callable[[Any, Any, Any], Awaitable[None]]  # scope, receive, send; each library types them its own way
@@ -148,10 +148,12 @@ not_covered.
 
 async def _use_nouns(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
     """Put the nouns of the site into the instructions and the tool texts that a response carries."""
+    from inform_site.language import read_nouns  # it needs the models, which this module is imported before
+
     result = await call_next(ctx)
     if not isinstance(result, dict) or not {"instructions", "tools"} & result.keys():
         return result
-    if (own := await sync_to_async(language.read_nouns)()) is None:
+    if (own := await sync_to_async(read_nouns)()) is None:
         return result
     texts = [result, *result.get("tools", ())]
     for row, key in ((row, key) for row in texts for key in ("instructions", "title", "description") if key in row):

@@ -13,7 +13,7 @@ from django.db.models import F, Func, QuerySet, TextField, Value
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import path, reverse
-from django.utils.text import capfirst
+from django.utils.text import capfirst, format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from common.desk import SeenField
@@ -72,7 +72,9 @@ class StudyForm(QuestionsForm):
     )
     authors = LinesField(max_length=200, help_text="One on each line, as Family AB.")
     labels = LinesField(
-        max_length=LABEL_LETTERS, rows=2, help_text=f"{Study._meta.get_field('labels').help_text} One on each line."
+        max_length=LABEL_LETTERS,
+        rows=2,
+        help_text=format_lazy("{} One on each line.", Study._meta.get_field("labels").help_text),
     )
     risk_of_bias = BiasField(
         label="Risk of bias",

@@ -123,9 +123,7 @@ def _headline(sentence: presentation.Sentence, is_shared: bool) -> ComparedSente
     return ComparedSentence(sentence.text, sentence.markers, is_shared, sentence.attribution)
 
 
-def _lines(
-    rows: Iterable[Payload], shared: set[str], left_out: Set[str] = frozenset()
-) -> Iterator[ComparedSentence]:
+def _lines(rows: Iterable[Payload], shared: set[str], left_out: Set[str] = frozenset()) -> Iterator[ComparedSentence]:
     """Yield the sentences of these rows. A row after one that is left out is given the attribution of that one."""
     names: dict[tuple[int, ...], str] = {}
     before: tuple[int, ...] = ()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError
 
+from corpus_app import curation
 from qa_app.answers import asking
 from qa_app.models import Answer
 from tests.builders import run_command
@@ -30,6 +31,13 @@ def test_ask_prints_answer_sources_confidence_and_address() -> None:
     assert "[1] Example AB et al. 2020. Weekly sets and muscle growth" in text
     assert "Fits the question: " in text
     assert f"/answers/{answer.pk}/" in text
+
+
+def test_ask_says_the_nouns_of_the_site() -> None:
+    curation.set_lexica({"site": 'nouns = { one = "entry", many = "entries" }'}, by=None, by_name="tests")
+
+    assert "Answered, from 1 entry." in run_command("ask", ASKED)
+    assert "No answer in these entries.\n\nThe entries kept here" in run_command("ask", "does a sauna cure gout?")
 
 
 def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,9 @@ from corpus_app import curation
 from corpus_app.appraisal import BiasJudgement, BiasTool, CertaintyLevel, RiskOfBias, bias_to_json
 from corpus_app.sources import CertaintyDraft
 from inform_site import assistants
+from inform_site.management.commands.ask import Command
 from qa_app.answers import asking, exporting
 from qa_app.answers.payload import Payload
-from qa_app.management.commands.ask import Command
 from qa_app.models import AnswerSentence
 from qa_app.pipeline import strength
 from qa_app.pipeline.records import HeadlineVerdict, Outcome

@@ -8,9 +8,11 @@ import textwrap
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import translation
 from django.utils.translation import gettext
 from django.utils.translation import ngettext as counted
 
+from inform_site.language import use_nouns
 from qa_app.answers import asking, presentation
 from qa_app.answers.exporting import ALSO_ANSWERED
 from qa_app.answers.site_words import in_site_words
@@ -35,6 +37,11 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="the answer as clients see it")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        with translation.override(translation.get_language()):
+            use_nouns()
+            self.answer(options)
+
+    def answer(self, options: dict[str, Any]) -> None:
         try:
             payload = asking.ask(**{k: options[k] for k in ("question", "mode", "collection", "writer", "preset")})
         except asking.BadPolicy as bad:
