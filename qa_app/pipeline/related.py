@@ -13,7 +13,7 @@ MOST = 5
 ENOUGH = 3
 """Questions below which a study may give a second one."""
 SAME = 0.8  # Jaccard index of content words from which two questions ask the same
-ALIKE = 0.5  # the same, from which two questions are too alike to be offered together
+ALIKE = 0.6  # the same, from which two questions are too alike to be offered together
 CONCEPT_WEIGHT = 0.15  # what all concepts of the asked question add to a cosine; a judgement on 40 questions of readers
 WHOLE_QUESTION = 0.1  # what a question mark adds to a cosine: curators also write mere search words
 QUESTION_MARKS = ("?", "？", "؟")

@@ -65,6 +65,16 @@ def test_every_maximum_is_that_of_all_texts_of_the_kind(corpus: list[Study]) -> 
         assert found[study.study_id].best["passage"].cosine == pytest.approx(best, abs=2e-3)
 
 
+def test_the_nearest_questions_are_returned_with_the_study_that_answers_them(corpus: list[Study]) -> None:
+    vector = np.array(search.encode_question(QUESTION))
+    near = [question for scores in ask().values() for question in scores.near_questions]
+    rows = StudyTextVector.objects.filter(kind="question").values_list("text__text", "study__study_id", "vector")
+
+    assert {(one.text, one.study_id, round(one.nearness, 2)) for one in near} == {
+        (text, study_id, round(float(np.dot(own, vector)), 2)) for text, study_id, own in rows
+    }
+
+
 def test_bm25_of_passages_is_that_of_the_search_for_passages(corpus: list[Study]) -> None:
     hits = {hit.passage_id: hit.bm25 for hit in search.find(QUESTION, None).hits}
 
