@@ -31,6 +31,7 @@ urlpatterns = [
         pages.citation,
         name="citation",
     ),
+    path("answers/<answer_id:answer_id>/narrow/", pages.narrow, name="narrow"),
     path("answers/<answer_id:answer_id>/again/", pages.again, name="again"),
     path("answers/<answer_id:answer_id>/feedback/", pages.feedback, name="feedback"),
     path("answers/<answer_id:answer_id>/follow/", pages.follow, name="follow"),

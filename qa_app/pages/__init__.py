@@ -9,6 +9,7 @@ from qa_app.pages.explaining import how_it_works
 from qa_app.pages.exports import export
 from qa_app.pages.following import confirm, follow, followed, followed_feed, unfollow
 from qa_app.pages.history import history
+from qa_app.pages.narrowing import narrow
 from qa_app.pages.questions import again, ask
 from qa_app.pages.suggestions import suggest
 
@@ -30,6 +31,7 @@ __all__ = [
     "followed_feed",
     "history",
     "how_it_works",
+    "narrow",
     "not_found",
     "oembed",
     "server_error",

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("qa_app", "0023_following"),
+        ("qa_app", "0024_narrowed_answers"),
     ]
 
     operations = [
