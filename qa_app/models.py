@@ -659,6 +659,7 @@ class CorpusCalibration(models.Model):
         default=0.0, help_text="How well the estimates tell made questions with and without their source."
     )
     figures = models.JSONField(default=dict, help_text="Slopes and offsets of the logits.")
+    bins = models.JSONField(default=list, help_text="Made questions by their chance that the first study answers.")
     at = models.DateTimeField(auto_now_add=True)
     is_under_way = models.BooleanField(default=False)
     beat_at = models.DateTimeField(null=True, blank=True, help_text="When the worker last gave a sign.")

@@ -42,7 +42,7 @@ class Card:
 
 
 def can_be_embedded(payload: Payload) -> bool:
-    """Return whether other sites may show it: no refusal, fixed reply or count of the corpus."""
+    """Return whether other sites may show it: no refusal, no fixed reply, no count of the corpus."""
     return payload["outcome"] not in presentation.REFUSALS and not payload.get("overview")
 
 

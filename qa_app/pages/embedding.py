@@ -5,6 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+from xml.sax.xmlreader import AttributesImpl
 
 from csp.constants import NONE, SELF
 from csp.decorators import csp
@@ -20,10 +21,9 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import conditional_page, require_safe
 
-from corpus_app import search
 from qa_app.answers import asking
 from qa_app.answers.card import build_card, can_be_embedded
-from qa_app.answers.site_words import in_site_words
+from qa_app.answers.site_words import in_site_words, site_name
 from qa_app.pages.following import UNPRINTABLE
 
 WIDTH, HEIGHT = 600, 500  # CSS pixels: a card with three sentences at this width
@@ -49,7 +49,7 @@ class BadRequest(ValueError):
 
 
 @xframe_options_exempt
-@csp(POLICY)
+@csp(POLICY)  # type: ignore[arg-type]  # typed for views without arguments
 @conditional_page
 @cache_control(public=True, no_cache=True)
 @require_safe
@@ -112,7 +112,7 @@ def _describe(request: HttpRequest) -> dict[str, Any]:
         "type": "rich",
         "version": "1.0",
         "title": question,
-        "provider_name": search.site().texts.name or "InForm",
+        "provider_name": site_name(),
         "provider_url": request.build_absolute_uri("/"),
         "cache_age": OEMBED_AGE,
         "html": _frame(request, payload["id"], question, width, height),
@@ -158,7 +158,7 @@ def _as_xml(found: dict[str, Any]) -> HttpResponse:
     response = HttpResponse(content_type="text/xml; charset=utf-8")
     xml = SimplerXMLGenerator(response, "utf-8")
     xml.startDocument()
-    xml.startElement("oembed", {})
+    xml.startElement("oembed", AttributesImpl({}))
     for name, value in found.items():
         xml.addQuickElement(name, UNPRINTABLE.sub(" ", str(value)))
     xml.endElement("oembed")

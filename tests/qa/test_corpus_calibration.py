@@ -81,7 +81,10 @@ def test_a_calibrated_corpus_says_so_and_is_calibrated_anew_once_it_has_changed(
     scaling = SearchedCorpus().facts().scaling
     assert scaling is not None
     assert scaling.answerable(0.5) != 0.5
-    assert "fitted to this corpus" in Client().get("/how-it-works/").content.decode()
+    assert sum(row["n"] for row in row.bins) == 2 * row.questions
+    page = Client().get("/how-it-works/").content.decode()
+    assert "fitted to this corpus" in page
+    assert f"Answered and wrong, of {2 * row.questions} questions" in page
     curation.withdraw(["G00", "G01"], by=None, by_name="tests", reason="They are old.")
     calibrate_corpus()
     assert CorpusCalibration.objects.count() == 2

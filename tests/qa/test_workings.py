@@ -66,9 +66,33 @@ def test_held_out_figures_are_those_of_the_model_file(monkeypatch: pytest.Monkey
     for name in ("served", "refused", "wrongly_refused", "lead", "auroc_answerable", "mean_confidence", "share_right"):
         assert f"{100 * held_out[name]:.0f} %" in text, name
     assert page().count('class="point"') == len(held_out["bins"])
+    (table,) = re.findall(r"<caption>Answered and wrong, of 311 questions</caption>(.*?)</table>", page(), re.DOTALL)
+    told = re.findall(r"<td>(\d+) \((\d+)\xa0%\)</td><td>(\d+)\xa0%</td>", table)
+    given = sum(row["n"] for row in held_out["bins"])
+    wrong = sum(row["n"] * (1 - row["was"]) for row in held_out["bins"])
+    assert len(told) == len(held_out["bins"]) == page().count('<circle class="step')
+    assert told[-1] == tuple(map(str, (given, round(100 * given / 311), round(100 * wrong / given))))
     bare = {mode: {k: v for k, v in own.items() if k != "bins"} for mode, own in files["lead"].figures.items()}
     monkeypatch.setattr(engines, "model_files", lambda _: files | {"lead": replace(files["lead"], figures=bare)})
     assert '<svg class="diagram"' not in page()
+
+
+def test_safety_figures_are_those_of_the_classifier_in_use_for_the_routes_in_force(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    classifier = engines.classifier(search.encoder_name())
+    assert classifier is not None
+    counts = {
+        route: classifier.held_out[route] for route in ("crisis", "emergency")
+    }  # without a corpus: the urgent ones
+    asked, missed = (sum(row[name] for row in counts.values()) for name in ("rows", "classifier missed"))
+
+    text = words(page())
+
+    assert f"On {asked} such questions that the classifier had not seen, it missed {missed};" in text
+    assert f"Of {classifier.held_out['none']['rows']} other questions" in text
+    monkeypatch.setattr(engines, "classifier", lambda _: None)
+    assert "so there are no figures" in words(page())
 
 
 def test_the_last_test_is_told_without_its_questions() -> None:
