@@ -1,7 +1,7 @@
 """The page of how it works: its numbers are the running ones, and it says what is missing."""
 
 import re
-from dataclasses import fields, replace
+from dataclasses import fields
 from html import unescape
 
 import pytest
@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from corpus_app import search
-from qa_app.answers import answering, engines
+from qa_app.answers import answering
 from qa_app.models import EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import Policy, read
@@ -54,21 +54,6 @@ def test_every_number_of_the_page_is_the_one_in_force(monkeypatch: pytest.Monkey
     monkeypatch.setattr(answering, "POLICY", changed)
     assert numbers(page()) == running(changed)
     assert numbers(page())["evidence_passages"] == {"7"}
-
-
-def test_held_out_figures_are_those_of_the_model_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    files = engines.model_files(search.encoder_name())
-    held_out = files["lead"].figures["meaning"]
-    text = words(page())
-
-    assert all(file.version in text for file in files.values())
-    assert f"Tried on {held_out['questions']:.0f} questions as readers type them" in text
-    for name in ("served", "refused", "wrongly_refused", "lead", "auroc_answerable", "mean_confidence", "share_right"):
-        assert f"{100 * held_out[name]:.0f} %" in text, name
-    assert page().count('class="point"') == len(held_out["bins"])
-    bare = {mode: {k: v for k, v in own.items() if k != "bins"} for mode, own in files["lead"].figures.items()}
-    monkeypatch.setattr(engines, "model_files", lambda _: files | {"lead": replace(files["lead"], figures=bare)})
-    assert '<svg class="diagram"' not in page()
 
 
 def test_the_last_test_is_told_without_its_questions() -> None:
