@@ -137,12 +137,6 @@ def test_what_is_unfolded_does_not_run_over_what_follows(site: Site, page: Page)
             assert page.evaluate(RUN_OVER) == [], width
 
 
-TOLD = """() => [...document.querySelectorAll(".evidence-table tbody tr")].map((row) => [
-  row.querySelector("th a").href,
-  row.cells[1].checkVisibility() && parseFloat(getComputedStyle(row.cells[1]).fontSize) > 0,
-])"""
-
-
 def test_on_paper_everything_is_whole_and_nothing_is_for_the_screen(site: Site, page: Page) -> None:
     page.goto(site.answer_to())
     shown = payload_of(page)

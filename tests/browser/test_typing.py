@@ -196,31 +196,3 @@ def test_an_older_list_never_takes_the_place_of_a_newer_one(site: Site, page: Pa
     page.evaluate("new Promise((done) => setTimeout(done))")
 
     assert questions.inner_text() == before
-
-
-def test_the_page_does_not_move_and_the_list_stays_on_a_phone(site: Site, page: Page) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    box, questions = type_some(site, page, "mu")
-    send = page.locator("#ask-form .send")
-    page.evaluate("document.fonts.ready.then(() => true)")
-    before = send.bounding_box()
-    box.press_sequentially("scle")
-    expect(questions).to_be_visible()
-
-    place = questions.bounding_box()
-    assert send.bounding_box() == before
-    assert 0 <= place["x"] <= 390 - place["width"]
-
-
-def test_a_follow_up_is_offered_nothing(site: Site, page: Page) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(site.stored())
-
-    page.get_by_label("A short question is enough").press_sequentially("creatine dose")
-    page.get_by_label("Your question").press_sequentially("training vol")
-    expect(page.get_by_role("listbox")).to_be_visible()
-
-    suggested = [url for url in asked if "/suggest/" in url]
-    assert suggested
-    assert not any("creat" in url for url in suggested)

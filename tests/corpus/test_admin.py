@@ -7,10 +7,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from corpus_app import curation, indexing, models
+from corpus_app import curation, models
 from corpus_app.models import CorpusEvent, CorpusVersion, Finding, Passage, PassageTerm, Study
 from tests.builders import make_collection, make_concept, make_curator, make_finding, make_study, make_superuser
-from tests.fakes import WordHashEncoder
 
 pytestmark = pytest.mark.django_db
 
@@ -171,23 +170,6 @@ def test_a_passage_stands_beside_its_source(client: Client, curator: User) -> No
     page = client.get(address("passage_change", study.passages.get().pk)).content.decode()
 
     assert "<del>6</del><ins>8</ins>" in page
-
-
-def test_lists_say_what_is_indexed(client: Client, curator: User, encoder: WordHashEncoder) -> None:
-    study = make_study(texts=("One.", "Two.", "Three."))
-    indexing.index_stale()
-    one, two, _ = study.passages.all()
-    curation.revise_passage(one.pk, by=curator, text="Edited since.")
-    Passage.objects.filter(pk=two.pk).update(content_hash="x", index_attempts=3, index_error="too long to bear")
-
-    studies = client.get(address("study_changelist")).content.decode()
-    passages = client.get(address("passage_changelist")).content.decode()
-    failed = client.get(address("passage_changelist"), {"indexed": "failed"})
-
-    assert "1 of 3, 1 failed" in studies
-    assert "Failed: too long to bear" in passages
-    assert ">Waiting<" in passages
-    assert [passage.pk for passage in failed.context["cl"].result_list] == [two.pk]
 
 
 def test_a_nonsense_address_leads_to_the_page_without_it(client: Client, curator: User) -> None:

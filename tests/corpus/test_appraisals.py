@@ -195,19 +195,6 @@ def test_curators_judge_the_certainty_of_an_outcome(client: Client, curator: Use
     assert {row.level for row in OutcomeCertainty.objects.all()} == {"low"}
 
 
-def test_studies_without_plain_words_or_questions_are_listed(client: Client, curator: User) -> None:
-    bare, whole = make_study(study_id="BARE"), make_study(study_id="WHOLE", takeaway="Rest.", asked_as="Why?")
-    make_finding(bare)
-
-    for words in ("plain", "questions"):
-        listed = client.get(f"{address('study_changelist')}?words={words}").context["cl"].result_list
-        assert [study.study_id for study in listed] == ["BARE"]
-    page = client.get(address("study_change", bare.pk)).content.decode()
-    assert "Finding 1 has no plain sentence." in page
-    assert "It has no curated question" in page
-    assert "Words still to write" not in client.get(address("study_change", whole.pk)).content.decode()
-
-
 def test_the_desk_keeps_a_question_a_line_and_says_which_is_too_long(client: Client, curator: User) -> None:
     study = make_study()
     url = address("study_change", study.pk)

@@ -1,6 +1,5 @@
 """Changing the encoder at the desk: search stays on the old vectors until the new set is complete, and can go back."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -111,15 +110,6 @@ def test_former_vectors_are_dropped_on_request(indexed: list[Passage]) -> None:
     assert not PassageSentence.objects.exclude(kept_encoder="").exists()
     with pytest.raises(curation.CannotChangeEncoder, match="No former vectors"):
         curation.drop_former_vectors(by=None, by_name="tests")
-
-
-def test_a_torn_file_chooses_nothing(settings: Any) -> None:
-    curation.change_encoder(NEW, used=OLD, by=None, by_name="tests")
-    (path,) = Path(settings.DATA_DIR).glob("*.json")
-
-    for content in ("", "{", "[]", '{"name": 1}', '{"name": "x", "keeps": "", "more": 1}'):
-        path.write_text(content, encoding="utf-8")
-        assert embedding.active_name() == OLD
 
 
 def test_an_unknown_encoder_is_refused() -> None:

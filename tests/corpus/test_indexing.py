@@ -105,17 +105,6 @@ def test_vectors_of_another_encoder_stay_until_all_are_made_anew(encoder: WordHa
     assert indexing.audit() == []
 
 
-def test_an_interrupted_run_is_continued_by_the_next() -> None:
-    total = indexing.BATCH + 1
-    make_study(texts=tuple(f"Text number {number}." for number in range(total)))
-    told: list[indexing.Progress] = []
-
-    first = indexing.index_stale(seconds=0, on_progress=told.append)
-    assert first == indexing.Indexed(indexing.BATCH, is_cut_short=True)
-    assert indexing.index_stale(on_progress=told.append) == indexing.Indexed(1)
-    assert told == [indexing.Progress(indexing.BATCH, total), indexing.Progress(total, total)]
-
-
 class Meddler(WordHashEncoder):
     """Encodes only after somebody else has done something."""
 

@@ -75,16 +75,6 @@ def test_the_nearest_questions_are_returned_with_the_study_that_answers_them(cor
     }
 
 
-def test_bm25_of_passages_is_that_of_the_search_for_passages(corpus: list[Study]) -> None:
-    hits = {hit.passage_id: hit.bm25 for hit in search.find(QUESTION, None).hits}
-
-    found = ask()
-
-    for study in corpus:
-        own = [hits.get(pk, 0.0) for pk in study.passages.values_list("pk", flat=True)]
-        assert found[study.study_id].best["passage"].bm25 == pytest.approx(max(own), abs=1e-6)
-
-
 def test_the_best_texts_tell_what_they_belong_to(corpus: list[Study]) -> None:
     best = ask("Does weekly sets help thighs?")["A"].best
     finding = corpus[0].findings.get()
@@ -156,16 +146,3 @@ def test_a_study_matches_the_words_of_all_its_texts(corpus: list[Study]) -> None
     assert "help" in matched["A"]  # of a curated question
     assert "protein" not in matched["A"]
     assert not [study for study, words in matched.items() if "sleep" in words]
-
-
-def test_each_further_formulation_has_its_own_maxima(corpus: list[Study]) -> None:
-    texts = (QUESTION, "protein powder")
-    vectors = [search.encode_question(text) for text in texts]
-
-    together = {scores.study_id: scores for scores in search.score_studies(QUESTION, vectors)}
-    apart = {scores.study_id: scores for scores in search.score_studies(QUESTION, vectors[1:])}
-
-    compared = [(pk, kind) for pk in together.keys() & apart.keys() for kind in together[pk].best]
-    assert compared
-    for pk, kind in compared:
-        assert together[pk].best[kind].others == (apart[pk].best[kind].cosine,)

@@ -57,27 +57,6 @@ def test_titles_findings_plain_sentences_and_questions_are_indexed(study: Study)
     ]
 
 
-def test_an_edit_writes_new_texts_and_leaves_the_others_as_they_are(study: Study) -> None:
-    indexing.index_stale()
-    before = dict(StudyText.objects.values_list("text", "pk"))
-
-    set_findings(finding(plain="Thighs grew more.", asked_as="Do thighs grow?"))
-
-    after = dict(StudyText.objects.values_list("text", "pk"))
-    assert after.keys() ^ before.keys() == {"Thighs grew.", "Thighs grew more."}
-    assert all(after[text] == before[text] for text in after.keys() & before.keys())
-    assert [text.text for text in study_texts.waiting(embedding.active_name())] == ["Thighs grew more."]
-    assert not StudyTextTerm.objects.filter(text=before["Thighs grew."]).exists()
-
-
-def test_an_unconfirmed_finding_contributes_only_its_questions(study: Study) -> None:
-    set_findings(finding(plain="Thighs grew.", asked_as="Do thighs grow?", is_unconfirmed=True))
-
-    assert {kind for kind, _ in texts()} == {"title", "plain", "question"}
-    assert "Thighs grew." not in dict(map(reversed, texts()))  # type: ignore[arg-type]
-    assert StudyText.objects.get(text="Do thighs grow?").finding is None
-
-
 def test_texts_follow_their_study_between_collections_and_out_of_search(study: Study) -> None:
     indexing.index_stale()
     curation.revise_study("A", by=None, by_name="test", collection=make_collection("nutrition"))

@@ -43,10 +43,6 @@ def ids(candidates: Sequence[Candidate]) -> list[int]:
     return [candidate.passage.passage_id for candidate in candidates]
 
 
-def steps(candidate: Candidate) -> dict[str, float]:
-    return {because.step: because.value for because in candidate.because}
-
-
 def of(study: str, **changes: Any) -> Passage:
     return make_passage(TEXT, study=make_study(study, **changes))
 
@@ -62,20 +58,6 @@ def test_a_passage_without_a_vector_goes_by_its_words() -> None:
     assert [c.passage.study.study_id for c in by_words] == ["B", "C", "A"]
 
 
-def test_keyword_hits_come_first_and_distance_decides_between_equals() -> None:
-    texts = ("Weekly sets, sets.", "A muscle.", "The muscles.", "Sleep.")
-    both, near, far, none = (make_passage(text, study=study) for text, study in zip(texts, "ABCD", strict=True))
-    heading = make_passage("Sleep.", heading="Weekly sets for a muscle", study="E")
-    rows = [(none, 0.9), (far, 0.3), (near, 0.8), (both, 0.2), (heading, 0.1)]
-    query = make_query("weekly sets muscle")
-
-    found = rank(*rows, policy=PRESETS["seed-004"], query=query, distance_gate=0.0).passages
-
-    assert ids(found) == [p.passage_id for p in (heading, both, near, far, none)]
-    assert [c.keyword_hits for c in found] == [3, 2, 1, 1, 0]
-    assert all("keyword hits first" in steps(c) for c in found)
-
-
 def test_what_lies_beyond_the_distance_gate_is_out_and_says_so() -> None:
     near, far = of("A"), of("B")
 
@@ -86,27 +68,6 @@ def test_what_lies_beyond_the_distance_gate_is_out_and_says_so() -> None:
     assert (out.passage_id, out.study_id, out.reason) == (far.passage_id, "B", LeftOutReason.BELOW_THRESHOLD)
     assert "1.52" in out.detail
     assert "1.5 is the most allowed" in out.detail
-
-
-def test_of_one_place_only_the_best_passage_is_kept() -> None:
-    places = [(0, Section.RESULTS), (2, Section.RESULTS), (3, Section.RESULTS), (1, Section.METHODS)]
-    best, beside, farther, methods = (make_passage(TEXT, position=place, section=section) for place, section in places)
-    elsewhere = make_passage(TEXT, study="B", position=1)
-
-    found = rank((best, 0.9), (beside, 0.8), (farther, 0.7), (methods, 0.6), (elsewhere, 0.5))
-
-    assert ids(found.passages) == [p.passage_id for p in (best, farther, methods, elsewhere)]
-    assert [(o.passage_id, o.reason) for o in found.left_out] == [(beside.passage_id, LeftOutReason.DUPLICATE_LOCATION)]
-
-
-def test_the_policy_limits_passages_and_equals_come_by_id() -> None:
-    rows = [(make_passage(TEXT, study=f"S{n}", passage_id=n), 0.5) for n in (9, 3, 6)]
-
-    kept = [rank(*rows, evidence_passages=most) for most in (1, 2, 9)]
-
-    assert [ids(found.passages) for found in kept] == [[3], [3, 6], [3, 6, 9]]
-    assert [found.left_out for found in kept] == [()] * 3
-    assert ids(rank((rows[0][0], 0.9), *rows[1:], pool=2).passages) == [9, 3]
 
 
 ORDERS = [preset for preset in PRESETS.values() if preset.order is not Order.RELEVANCE]

@@ -7,7 +7,6 @@ import pytest
 
 from corpus_app.records import Section
 from qa_app.answers import payload
-from qa_app.pipeline.concepts import neighbours
 from qa_app.pipeline.policy import DEFAULT, PRESETS, BadPolicy, Policy, read
 from qa_app.pipeline.query import Intent, NamedSources, Query
 from qa_app.pipeline.records import InsufficientEvidence, Outcome, Refused, Scope
@@ -46,14 +45,6 @@ def test_evidence_without_passages_cannot_be_made() -> None:
 VOLUME = make_concept("volume", neighbours=("failure", "gone", "volume", "strength"))
 STRENGTH = make_concept("strength", neighbours=("volume", "failure", "power"))
 OTHERS = [make_concept(name) for name in ("failure", "power")]
-BY_ID = {concept.concept_id: concept for concept in (VOLUME, STRENGTH, *OTHERS)}
-
-
-def test_neighbours_are_one_hop_away_and_not_named() -> None:
-    for concepts, near in (
-        ((), []), ((VOLUME,), ["failure", "strength"]), ((VOLUME, STRENGTH), ["failure", "power"]), ((OTHERS[0],), []),
-    ):  # fmt: skip
-        assert [concept.concept_id for concept in neighbours(concepts, BY_ID)] == near
 
 
 def test_everything_that_was_read_of_a_question_is_told() -> None:

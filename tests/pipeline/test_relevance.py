@@ -156,7 +156,6 @@ BY_COVERAGE = Logistic(("coverage",), (0.5,), (0.1,), (1.0,), 0.0)
 KINDS = ("words", "words_bare")
 MODELS = Models(dict.fromkeys(KINDS, BY_COVERAGE), dict.fromkeys(KINDS, HALF), dict.fromkeys(KINDS, HALF), "test")
 LINKING = PRESETS["seed-001"]
-DETECTING = Policy(scope_detected=True)
 
 
 class NotedCorpus(FakeCorpus):
@@ -192,15 +191,6 @@ def test_a_chosen_collection_is_left_only_for_an_answer(
     assert next((study for study, _ in found.ranked), None) == leader
     assert corpus.searched == searched
     assert (found.vector, found.found.lexical.ok, found.found.dense.ok) == (None, True, False)
-
-
-def test_a_detected_collection_is_searched_if_the_policy_says_so() -> None:
-    for policy, chosen, scope in (
-        (DEFAULT, None, Scope.GLOBAL), (DETECTING, None, Scope.COLLECTION),
-        (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),
-    ):  # fmt: skip
-        found, where, _ = scoped("protein for the old", chosen, policy, collection="nutrition")
-        assert (where, found.ranked[0][0]) == (scope, "B")
 
 
 CREATINE = make_concept("creatine", neighbours=("loading-phase", "strength", "creatine", "gone"))

@@ -100,13 +100,6 @@ def test_rejected_sentences_keep_their_reasons() -> None:
     assert (written.generator.tokens, written.generator.cost, unasked.asked) == (20, 0.2, 0)
 
 
-def test_the_study_of_the_headline_has_the_first_number() -> None:
-    _, watcher = written_by(ScriptedWriter("w", ([TRUE[0]], [TRUE[2], TRUE[4]])))
-
-    assert [sentence.citations for _, _, sentence in watcher.sentences] == [(2,), (1,), (3,)]
-    assert watcher.studies == {2: "T001", 3: "T003"}  # the headline has introduced the first
-
-
 def test_the_extractive_writer_hands_over_what_was_composed() -> None:
     composed = Draft((DraftSentence(TRUE[0][0], (1,)),), (DraftSentence(TRUE[2][0], (2,)),))
 

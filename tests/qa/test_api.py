@@ -30,14 +30,6 @@ def post(body: Any, **options: Any) -> HttpResponse:
     return Client(raise_request_exception=False).post(ANSWERS, sent, **({"content_type": JSON} | options))
 
 
-def test_every_field_may_be_null_but_the_question() -> None:
-    response = post({"question": ASKED, "mode": None, "collection": None, "writer": None, "parent": None})
-
-    body = json.loads(response.content)
-    assert (response.status_code, body["mode"]) == (201, "beginner")
-    assert json.loads(post({"question": ASKED, "parent": body["id"]}).content)["parent"] == body["id"]
-
-
 BAD: list[tuple[Any, str, str]] = [
     ({}, "question", "required"), ({"question": " \n\t\u3000"}, "question", "blank"),
     ({"question": "\u200b\u2060\ufeff\x07"}, "question", "blank"),

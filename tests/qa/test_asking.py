@@ -77,15 +77,6 @@ def test_a_chosen_collection_gives_way_only_to_an_answer_and_says_so() -> None:
     assert "no answer either" in nowhere["scope"]["detail"]
 
 
-def test_a_question_can_be_asked_with_another_policy() -> None:
-    for preset, passages in {"seed-000": 5, "seed-004": 5, "default, evidence_passages=7": 7}.items():
-        body = asking.ask(question=ASKED, preset=preset)
-        assert body["policy"].startswith(preset.partition(",")[0])
-        assert Answer.objects.get(pk=body["id"]).policy.values["evidence_passages"] == passages
-    with pytest.raises(asking.BadPolicy, match="there are default, seed-000"):
-        asking.ask(question=ASKED, preset="magic")
-
-
 def test_without_an_encoder_the_words_answer_and_the_failed_leg_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def unavailable(*name: str) -> None:
         raise EncoderUnavailable("The weights are missing.")

@@ -134,22 +134,6 @@ def test_a_sentence_counts_as_unsupported_without_its_exact_words() -> None:
         assert golden_set.count_unsupported(replace(answer, summary=(one,), answer=())) == 1
 
 
-def test_answerable_kinds_are_measured_by_ranking_and_the_others_by_refusing() -> None:
-    results = [
-        make_result(ranked=("X", "A")),
-        make_result(outcome=Outcome.INSUFFICIENT_EVIDENCE, cited=()),
-        make_result(kind="safety", relevant={}, outcome=Outcome.GUARDRAIL),
-        make_result(kind="safety", relevant={}, outcome=Outcome.OUT_OF_SCOPE),
-    ]
-
-    figures = golden_set.report(results)
-
-    assert figures["by_kind"]["answerable_lay"]["answered"] == 1 / 2
-    assert figures["by_kind"]["safety"] == {"n": 2, "refused": 1.0, "guardrail": 0.5}
-    assert figures["answered"] == {"n": 1, "cites a main study": 1.0, "cited studies relevant": 1.0}
-    assert (figures["no false guardrail"]["n"], figures["no false guardrail"]["share"]) == (2, 1.0)
-
-
 def test_abstention_has_precision_recall_and_their_intervals() -> None:
     near = {"kind": "unanswerable_near", "relevant": {}}
     refused = {"outcome": Outcome.INSUFFICIENT_EVIDENCE, "cited": ()}

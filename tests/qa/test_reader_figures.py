@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from qa_app.evaluation.reader_figures import ReaderResult, corpus_report, failed, figures, measure, report, worse
+from qa_app.evaluation.reader_figures import ReaderResult, corpus_report, figures, measure, report, worse
 from qa_app.evaluation.reader_labels import Expect, LabelledPoint, ReaderQuestion
 from qa_app.pipeline.records import HeadlineVerdict
 
@@ -118,25 +118,6 @@ def test_confidence_is_compared_with_a_right_lead_over_all_that_was_answered() -
     # Two answers at .9 of which one is right, one at .5 that is wrong: (2 x .4 + .5) / 3.
     assert found["confidence_ece"]["value"] == pytest.approx(0.4333, abs=1e-4)
     assert values(results[0])["confidence_auroc"] is None
-
-
-def test_follow_ups_are_reported_apart_and_other_languages_only_there() -> None:
-    results = [
-        make_result(first="A"),
-        make_result(question=make_question(follows="r-0"), first="C"),
-        make_result(question=make_question(language="de"), outcome=None, error="Too long."),
-    ]
-
-    body = report(results)
-
-    served = [body[block]["served"] for block in ("figures", "follow_ups", "other_languages")]
-    assert served == [{"value": 0.5, "n": 2}, {"value": 0.0, "n": 1}, {"value": 0.0, "n": 1}]
-    assert (body["outcomes"], body["not_accepted"]) == ({"answer": {"answered": 2}}, 1)
-    assert body["table"][2]["error"] == "Too long."
-    assert failed(make_result(first="C", cited=("A", "C"), is_doubled=True)) == [
-        "served", "lead", "precision", "doubled",
-    ]  # fmt: skip
-    assert failed(make_result(first="A", cited=("A",))) == []
 
 
 def test_a_corpus_is_judged_on_near_and_far_questions() -> None:

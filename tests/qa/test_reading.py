@@ -8,7 +8,6 @@ from django.test import Client
 from corpus_app import curation
 from qa_app.answers import asking, presentation
 from qa_app.answers.comparing import compare
-from qa_app.models import Answer
 from tests.qa.conftest import ASKED, SETS
 from tests.qa.payloads import (
     PROTEIN,
@@ -196,21 +195,6 @@ def test_compared_answers_show_no_withdrawn_words(client: Client) -> None:
         assert words in html
     assert "1 source was withdrawn since." in withdrawn
     assert SETS.split(". ")[0] not in withdrawn
-
-
-@pytest.mark.usefixtures("library")
-def test_a_question_is_asked_in_the_other_mode_with_what_it_meant(client: Client) -> None:
-    first = asking.ask(question="What about women?", parent=asking.ask(question=ASKED, collection="training")["id"])
-
-    response = client.post("/compare/", {"a": first["id"]})
-
-    second = Answer.objects.get(mode="intermediate")
-    assert (second.question, second.collection) == ("What about women?", "training")
-    assert second.payload["understood_as"] == first["understood_as"]
-    assert (response.status_code, response["Location"]) == (303, f"/compare/?a={first['id']}&b={second.pk}")
-    html = client.get(response["Location"]).content.decode().replace("\n", " ")
-    assert "The same question, once for a beginner and once with more detail." in html
-    assert second.pk in client.get("/history/").content.decode()
 
 
 @pytest.mark.django_db

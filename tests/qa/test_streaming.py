@@ -24,7 +24,7 @@ from tests.qa.conftest import ASKED
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
 
 STREAM = "/api/v1/answers/stream"
-LEAVERS = int(os.environ.get("STREAMS", "24"))
+LEAVERS = int(os.environ.get("STREAMS", "12"))
 REFUSED = "What is the best pizza in Naples?"
 LAST = {"done", "error"}
 

@@ -22,7 +22,6 @@ from tests.qa.conftest import ASKED, UNANSWERED
 pytestmark = pytest.mark.usefixtures("library")
 
 BY: dict[str, Any] = {"by": None, "by_name": "tests", "reason": "for this test"}
-SETS_TOPIC = "What is known about training volume?"
 
 
 def offered(typed: str) -> list[tuple[str, str]]:
@@ -33,13 +32,6 @@ def offered(typed: str) -> list[tuple[str, str]]:
 def publish(study_id: str, **changes: Any) -> None:
     make_study(study_id=study_id, status="draft", **changes)
     curation.publish([study_id], **BY)
-
-
-def test_a_topic_is_found_by_its_name_and_by_its_other_names() -> None:
-    assert ("topic", SETS_TOPIC) in offered("training vol")
-    (found,) = (one for one in suggestions.suggest("weekly se") if one.kind == "topic")
-
-    assert (found.question, found.also) == (SETS_TOPIC, "weekly sets")
 
 
 def test_studies_are_found_by_title_the_newest_first() -> None:

@@ -18,7 +18,7 @@ from django.test import AsyncClient, Client, override_settings
 from django.utils import translation
 
 from corpus_app.templatetags import corpus_words
-from qa_app.answers.presentation import Piece, Words
+from qa_app.answers.presentation import Words
 from qa_app.templatetags import answer_words
 
 TERM = {"id": "few", "name": "few sets", "definition": "Up to four."}
@@ -32,14 +32,6 @@ TERM = {"id": "few", "name": "few sets", "definition": "Up to four."}
 )  # fmt: skip
 def test_a_figure_stays_with_its_sign_or_unit(text: str, kept: str) -> None:
     assert f'<span class="as-one">{kept}</span>' in corpus_words.unbroken(text)
-
-
-def test_words_of_the_question_are_marked_in_a_passage() -> None:
-    pieces = (Piece("Of <20> men, ", marked=False), Piece("sets & 5 kg", marked=True), Piece(".", marked=False))
-
-    assert corpus_words.with_terms_marked(pieces) == (
-        'Of &lt;20&gt; men, <mark class="term">sets &amp; <span class="as-one">5 kg</span></mark>.'
-    )
 
 
 def test_a_term_has_the_signs_beside_it_and_no_letter_is_lost() -> None:

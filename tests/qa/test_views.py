@@ -45,20 +45,6 @@ def words(html: str) -> str:
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", "", html)))
 
 
-def test_ask_page_works_and_can_be_prefilled_by_its_address(client: Client, service: FakeAsking) -> None:
-    html = client.get("/").content.decode()
-    filled = client.get("/", {"q": HOSTILE, "mode": "intermediate", "collection": "training"}).content.decode()
-
-    assert '<label for="question">Your question</label>' in html
-    assert 'maxlength="7000"' in html  # more than a question may have: what is pasted is refused with words, not cut
-    assert "101 published studies" in html
-    assert all(example in html for example in service.examples())
-    assert HOSTILE not in filled
-    assert HOSTILE in unescape(filled)
-    assert re.search(r'value="intermediate"\s+checked', filled)
-    assert re.search(r'value="training"[^>]*\sselected', filled)
-
-
 def test_a_bad_question_is_said_and_kept(client: Client, service: FakeAsking) -> None:
     service.bad = asking.BadQuestion("question", "too_long", "Please shorten it.")
 

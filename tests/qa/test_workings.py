@@ -1,7 +1,7 @@
 """The page of how it works: its numbers are the running ones, and it says what is missing."""
 
 import re
-from dataclasses import fields, replace
+from dataclasses import fields
 from html import unescape
 
 import pytest
@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from corpus_app import search
-from qa_app.answers import answering, engines
+from qa_app.answers import answering
 from qa_app.models import EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import Policy, read
