@@ -300,7 +300,7 @@ def test_a_study_tells_the_history_of_its_notices_without_the_reasons(curator: U
     html = shown("/studies/S/")
 
     told = re.findall(r"</time> <span>([^<]+)</span>", html)
-    assert told == ["Notice taken away", "Marked as retracted", "Published here"]
+    assert told == ["Notice removed", "Marked as retracted", "Published here"]
     assert CANARY not in html
     assert "Quibblethorpe" not in html
 

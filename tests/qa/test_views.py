@@ -76,7 +76,7 @@ def test_a_question_from_elsewhere_is_refused_with_a_way_on(service: FakeAsking)
     response = Client(enforce_csrf_checks=True).post("/", {"question": "how many sets?"})
 
     assert response.status_code == 403
-    assert "Please send that once more" in response.content.decode()
+    assert "Please send that again" in response.content.decode()
     assert service.asked == []
 
 
@@ -164,7 +164,7 @@ def test_what_has_changed_since_stands_above_the_answer(monkeypatch: pytest.Monk
     said = {
         "retracted": "A study used here has been retracted.",
         "corrected": "A study used here has been corrected.",
-        "expression_of_concern": "A journal has voiced concern about a study used here.",
+        "expression_of_concern": "A journal has published an expression of concern about a study used here.",
         "withdrawn": "A source was withdrawn.",
         "passage_changed": "A passage used here has been edited since.",
         "newer_corpus": "The studies have changed since this was answered",
@@ -245,7 +245,7 @@ def test_a_citation_marks_the_words_and_whose_they_are(client: Client, monkeypat
     assert not [tag for tag in ("<html", "<title") if tag in panel]
     for told in ("Curator’s summary", 'href="/studies/T001/#p-900000001"', 'href="/answers/answer-one/#summary-1"'):
         assert told in html
-    for told in ("Source’s words", "Changed since.", '<a href="/studies/T001/#p-900000001">read the present text</a>'):
+    for told in ("Source’s words", "Changed since.", '<a href="/studies/T001/#p-900000001">read the current text</a>'):
         assert told in changed
     assert "Written by a curator" not in changed
 
