@@ -56,11 +56,22 @@ def _database(argv: Sequence[str]) -> Iterator[None]:
     from django.conf import settings
 
     if settings.EMBEDDED_POSTGRES is None:
+        _require_known_database()
         yield
         return
     signal.signal(signal.SIGTERM, _leave_in_order)
     with settings.EMBEDDED_POSTGRES.hold(database=settings.EMBEDDED_DATABASE_NAME):
+        _require_known_database()
         yield
+
+
+def _require_known_database() -> None:
+    import django
+
+    from inform_site.releases import require_known_database
+
+    django.setup()
+    require_known_database()
 
 
 def _leave_in_order(number: int, frame: object) -> NoReturn:
