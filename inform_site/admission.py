@@ -34,7 +34,7 @@ class Gate:
         except BaseException as error:
             if turn.done() and not turn.cancelled():
                 self.leave()  # the place came at the same moment
-            else:
+            elif turn in self._waiting:
                 self._waiting.remove(turn)
             if isinstance(error, TimeoutError):
                 return False

@@ -62,11 +62,15 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def unavailable(request: HttpRequest, *, is_busy: bool) -> HttpResponse:
     """Return the 503 of a site that is overloaded (`is_busy`) or cannot reach its database, without using either."""
     wait = {"Retry-After": str(RETRY_AFTER_SECONDS), "Cache-Control": "no-store"}
+    response: HttpResponse
     if _is_for_program(request):
         detail = BUSY if is_busy else problems.DATABASE_AWAY
-        return problems.plain(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", detail, wait)
-    page = _page(_language(request), is_busy)
-    return HttpResponse(page, status=HTTPStatus.SERVICE_UNAVAILABLE, headers=wait)
+        response = problems.plain(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", detail, wait)
+    else:
+        page = _page(_language(request), is_busy)
+        response = HttpResponse(page, status=HTTPStatus.SERVICE_UNAVAILABLE, headers=wait)
+    vars(response)["_has_been_logged"] = True  # thousands of lines would say nothing new
+    return response
 
 
 def _is_for_program(request: HttpRequest) -> bool:

@@ -11,6 +11,7 @@ import io
 import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -21,6 +22,7 @@ from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from common.places import place
 from common.postgresql.patience import patience
 from inform_site.admission import Gate
 from inform_site.outage import FAILURES, outage
@@ -89,17 +91,22 @@ async def _work(gate: Gate, chain: Callable[[HttpRequest], Any], request: HttpRe
         if places:
             places.pop().leave()
 
+    def leave_soon() -> None:
+        with suppress(RuntimeError):  # the loop has ended, and its gate with it
+            loop.call_soon_threadsafe(leave)
+
     is_begun = False
 
     def run() -> Any:
         nonlocal is_begun
         is_begun = True
         try:
-            with patience(DESK_SECONDS if request.path.startswith(DESKS) else settings.DATABASE_SECONDS):
+            seconds = DESK_SECONDS if request.path.startswith(DESKS) else settings.DATABASE_SECONDS
+            with patience(seconds), place(leave_soon):
                 return chain(request)
         finally:
             close_old_connections()  # a slow reader of the response holds none
-            loop.call_soon_threadsafe(leave)
+            leave_soon()
 
     try:
         return await sync_to_async(run, thread_sensitive=True)()
