@@ -60,6 +60,8 @@ def _start() -> None:
     _freeze_objects()
 
 
+sys.setswitchinterval(0.001)  # seconds, of 0.005: under load the event loop, which refuses, gets its turn sooner
+
 COLLECT_FROM = 10_000  # new objects: an answer makes about 100,000, hardly any of them in reference cycles
 COLLECT_OLDER_EACH = 20
 

@@ -79,10 +79,10 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
         Variable("INDEX_SWEEP_SECONDS", NUMBER, 30, "How often the worker looks for work that nobody told it of."),
     ),
     "Load": (
-        Variable("INFORM_REQUESTS_AT_ONCE", NUMBER, 4,
-                 "Requests that a web process works at; twice its cores is a good number. Others wait for half a "
-                 "second at most. One that waits for a language model is not counted."),
-        Variable("INFORM_REQUESTS_WAITING", NUMBER, 12,
+        Variable("INFORM_REQUESTS_AT_ONCE", NUMBER, 3,
+                 "Requests that a web process works at; one more than its cores is a good number. Others wait for half "
+                 "a second at most. One that waits for a language model is not counted."),
+        Variable("INFORM_REQUESTS_WAITING", NUMBER, 9,
                  "Requests that may wait. Beyond them the site answers 503 with Retry-After at once."),
         Variable("INFORM_SERVER_TIMING", BOOL, False,
                  "Every response says how long it took to make (Server-Timing): for measurements, not for readers."),
