@@ -18,11 +18,16 @@ from django.utils.translation import gettext_noop as N_
 register = template.Library()
 
 ENGLISH = "en"
+DIRECTED = ' dir="auto"'
+"""Text of people and files runs in its own direction, whatever the page's."""
 SCRIPT_WORDS = (
     N_("(loosely supported)"),
     N_("1 question below. Down arrow to choose."),
+    N_("About people like you"),
+    N_("About people like you: {n} of the {all} studies cited here."),
     N_("Also searched for:"),
     N_("Answered before"),
+    N_("Answered by the studies"),
     N_("Beginner"),
     N_("Copied"),
     N_("Intermediate"),
@@ -112,8 +117,8 @@ class _Attribute(template.Node):
 
 @register.tag
 def in_english(parser: Parser, token: Token) -> template.Node:
-    """Write the `lang` attribute of an element with corpus text; nothing on an English page."""
-    return _Attribute(lambda: "" if _page_language() == ENGLISH else ' lang="en"', token)
+    """Write the `lang` and `dir` attributes of an element with corpus text; an English page needs no `lang`."""
+    return _Attribute(lambda: DIRECTED if _page_language() == ENGLISH else f' lang="en"{DIRECTED}', token)
 
 
 @register.tag

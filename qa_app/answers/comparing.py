@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,8 @@ class ComparedSentence:
     """Citation numbers; empty except at the end of a quotation."""
     is_shared: bool
     """Whether the other answer contains the same sentence."""
+    attribution: str = ""
+    """The study that the words are from, as the answer names it; empty where the line before or the text tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +105,11 @@ def _side(name: str, payload: Payload, other: Payload) -> Side:
     return Side(
         name=name,
         answer=payload,
-        headline=(ComparedSentence(headline.sentence.text, headline.sentence.markers, is_shared),) if headline else (),
+        headline=(_headline(headline.sentence, is_shared),) if headline else (),
         verdict=headline.verdict if headline else "",
         counts=headline.counts if headline else (),
         summary=tuple(_lines(payload["summary"]["sentences"], shared)),
-        lines=tuple(
-            _lines(
-                [row for row in payload["answer"]["sentences"] if not short.issuperset(_split_sentences(row))], shared
-            )
-        ),
+        lines=tuple(_lines(payload["answer"]["sentences"], shared, left_out=short)),
         sources=tuple(
             ComparedSource(row["index"], row["study_id"], row["title"], row["year"], row["study_id"] in cited)
             for row in public
@@ -121,12 +119,25 @@ def _side(name: str, payload: Payload, other: Payload) -> Side:
     )
 
 
-def _lines(rows: Iterable[Payload], shared: set[str]) -> Iterator[ComparedSentence]:
+def _headline(sentence: presentation.Sentence, is_shared: bool) -> ComparedSentence:
+    return ComparedSentence(sentence.text, sentence.markers, is_shared, sentence.attribution)
+
+
+def _lines(rows: Iterable[Payload], shared: set[str], left_out: Set[str] = frozenset()) -> Iterator[ComparedSentence]:
+    """Yield the sentences of these rows. A row after one that is left out is given the attribution of that one."""
+    names: dict[tuple[int, ...], str] = {}
+    before: tuple[int, ...] = ()
     for row in rows:
-        *inside, last = _split_sentences(row)
-        for text in inside:
-            yield ComparedSentence(text, (), text in shared)
-        yield ComparedSentence(last, tuple(row["citations"]), last in shared)
+        texts, cited = _split_sentences(row), tuple(row["citations"])
+        if row.get("attribution"):
+            names[cited] = row["attribution"]
+        if left_out.issuperset(texts):
+            continue
+        who = row.get("attribution") or ("" if cited == before else names.get(cited, ""))
+        before = cited
+        for place, text in enumerate(texts):
+            markers = cited if place == len(texts) - 1 else ()
+            yield ComparedSentence(text, markers, text in shared, "" if place else who)
 
 
 def _sentences(rows: Iterable[Payload]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from corpus_app import search
 from corpus_app.records import Reference
-from qa_app.answers import asking, evidence_table, presentation, redaction
+from qa_app.answers import asking, evidence_table, presentation, redaction, study_filters
 from qa_app.answers.site_words import in_site_words
 from qa_app.templatetags import answer_words
 
@@ -83,6 +83,8 @@ def _blocks(payload: Payload, site: str) -> Iterator[str]:
     page = presentation.read(payload)
     yield f"# {_plain(payload['question'])}"
     yield f"**{answer_words.outcome_words(payload['outcome'])}.** {_plain(payload['message'] or '')}".rstrip()
+    if filters := study_filters.describe(payload["filters"]):
+        yield f"Only from studies that fit: {_plain('; '.join(filters))}."
     yield "\n>\n".join(f"> {line}" for line in _notices(page))
     if page.headline:
         yield _headline(page.headline)

@@ -129,9 +129,9 @@ def auroc(yes: NDArray[np.float64], no: NDArray[np.float64]) -> float:
 def is_due() -> bool:
     """Return whether the corpus or the models have changed since the last attempt, enough to matter."""
     last = CorpusCalibration.objects.filter(is_under_way=False).order_by("-pk").first()
-    if last is None or last.models_version != engines.engine(answering.POLICY).models.version:
-        return search.corpus_version() > 0
     passages = search.corpus_figures()["passages"]
+    if last is None or last.models_version != engines.engine(answering.POLICY).models.version:
+        return bool(passages)
     return bool(abs(passages - last.passages) > CHANGED_SHARE * last.passages)
 
 

@@ -23,6 +23,8 @@ class QuestionForm(forms.Form):
     collection = forms.CharField(required=False, strip=False)
     parent = forms.CharField(required=False, strip=False)
     """Id of the answer that the question follows."""
+    filters = forms.JSONField(required=False)
+    """Those of the answer whose question is asked again."""
     example = forms.CharField(required=False, strip=False)
     """A clicked example, which replaces the typed question."""
 
@@ -43,6 +45,7 @@ class QuestionForm(forms.Form):
         self.full_clean()
         typed = self.cleaned_data
         asked = {name: typed[name] or None for name in ("mode", "collection", "parent")}
+        asked["filters"] = typed.get("filters")
         asked["question"] = (typed["example"] or typed["question"]).replace("\r\n", "\n")
         try:
             return service(asked)

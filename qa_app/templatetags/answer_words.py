@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -14,7 +13,7 @@ from django.template.defaultfilters import floatformat
 from django.utils import formats
 from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, gettext, ngettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_noop as N_
 
 register = template.Library()
@@ -72,8 +71,6 @@ CONFIDENCES = {
     "low": N_("Uncertain"),
 }
 SURENESS = {
-    "high": N_("Very likely fits your question"),
-    "medium": N_("Likely fits your question"),
     "low": N_("May not fit your question"),
 }
 VERDICTS = {
@@ -297,12 +294,6 @@ def step_words(value: object) -> str:
     return gettext(STEPS.get(str(value), str(value).replace("_", " ").capitalize()))
 
 
-@lru_cache(maxsize=4096)
-def _step_words(step: str, language: str | None) -> SafeString:
-    """Return the escaped label of a step; cached, since a page needs it hundreds of times."""
-    return mark_safe(escape(step_words(step)))  # noqa: S308 - escaped
-
-
 @register.filter
 def effect_words(step: Mapping[str, Any]) -> str:
     """Return a step's effect on a passage's rank.
@@ -322,9 +313,9 @@ def effect_words(step: Mapping[str, Any]) -> str:
 @register.filter
 def steps_listed(because: Iterable[Mapping[str, Any]]) -> SafeString:
     """Render the ranking steps of a passage as list rows; in Python, since a page has hundreds."""
-    language, point = get_language(), str(formats.get_format("DECIMAL_SEPARATOR"))
+    point = str(formats.get_format("DECIMAL_SEPARATOR"))
     rows = (
-        f"<div><dt>{_step_words(str(step['step']), language)}</dt>"
+        f"<div><dt>{escape(step_words(step['step']))}</dt>"
         f"<dd>{escape(effect_words(step).replace('.', point))}</dd></div>"
         for step in because
     )
@@ -406,6 +397,12 @@ def fallback_words(reason: object) -> str:
 def name_of(value: Any) -> str:
     """Return a term's text or a concept's name."""
     return str(value.get("name") or value.get("id") or "") if isinstance(value, Mapping) else str(value)
+
+
+@register.filter
+def value_of(key: str, values: Mapping[str, str]) -> str:
+    """Return the value of a key; empty where there is none."""
+    return values.get(key, "")
 
 
 @register.filter

@@ -46,6 +46,8 @@ FIXED = (
         "This question does not name what it is about: please name it and ask again. "
         "Below are the nearest passages; they are not an answer."
     ),
+    N_("Nothing that is left under these filters answers this question."),
+    N_("Below are the nearest passages; they are not an answer."),
     N_("This question lies outside the studies kept here, so there is no answer to give."),
     N_("The studies kept here are in English; a question in English finds more."),
     N_(

@@ -165,16 +165,6 @@ def assert_given_up(page: Page) -> None:
     assert streaming._jobs == {}
 
 
-def test_too_many_answers_are_refused(site: Site, page: Page, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
-    watch.expected = ("status of 503",)
-    monkeypatch.setattr(streaming, "MAX_STREAMS", 0)
-
-    type_and_send(site, page)
-
-    expect(page.get_by_role("alert").filter(has_text="still in the box")).to_contain_text("Many answers are being made")
-    expect(page.get_by_label("Your question")).to_have_value(SETS)
-
-
 def test_a_broken_line_to_a_server_that_starts_again_is_taken_up(site: Site, page: Page, watch: Watch) -> None:
     watch.expected = ("net::ERR", "status of 502")
     ways = iter((

@@ -56,22 +56,6 @@ def test_enter_within_an_input_method_sends_nothing(site: Site, page: Page, ende
     expect(page.locator("#status")).to_have_text("Searching the studies…")
 
 
-def test_an_enter_held_down_sends_nothing_again(site: Site, page: Page) -> None:
-    page.goto(site.url)
-    sent = count_streams(page)
-    box = page.get_by_label("Your question")
-    box.fill(SETS)
-
-    page.keyboard.down("Shift")
-    page.keyboard.down("Enter")
-    page.keyboard.up("Shift")
-    page.keyboard.down("Enter")  # the same key, still down
-
-    expect(box).to_have_value(f"{SETS}\n")
-    assert sent == []
-    page.keyboard.up("Enter")
-
-
 def test_a_question_that_is_too_long_is_kept_whole_and_said_to_be(site: Site, reader: Page, watch: Watch) -> None:
     watch.expected = ("status of 400",)
     reader.goto(site.url)
@@ -113,28 +97,6 @@ def test_escape_closes_one_thing_at_a_time(site: Site, page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
-
-
-def test_a_button_that_copied_says_its_name_again_when_it_is_left(site: Site, page: Page) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto(site.stored())
-    named = page.get_by_role("button", name="Copy with citations")
-    copied = page.get_by_role("button", name="Copied")
-    named.click()
-    expect(copied).to_be_focused()
-    copied.press("Enter")
-    expect(copied).to_be_focused()
-    page.keyboard.press("Tab")
-    expect(named).to_be_visible()
-
-    page.evaluate(
-        "() => { navigator.clipboard.writeText = () => new Promise((copied) => addEventListener('copied', () => copied())); }"
-    )
-    named.click()
-    page.keyboard.press("Tab")
-    page.evaluate("dispatchEvent(new Event('copied'))")  # after it was left
-    expect(copied).to_be_visible()
-    expect(named).to_be_visible()
 
 
 SUGGEST = "**/suggest/**"

@@ -244,16 +244,6 @@ def test_no_address_breaks_the_page() -> None:
     assert "could not be read" not in shown("/corpus/?q=&from=&to=&page=&sort=&design=")
 
 
-def test_what_cannot_be_used_is_named_once_and_the_rest_is_used() -> None:
-    make_study(study_id="A", sex="female")
-    make_study(study_id="B", sex="male")
-    html = shown("/corpus/?design=x&design=y&from=soon&sex=female")
-
-    assert "could not be read in this link: the kind of study, the first year." in words(html)
-    assert "/studies/A/" in html
-    assert "/studies/B/" not in html
-
-
 KNOWN = {facet: {"a", "b-c", "é"} for facet in FACETS}
 
 

@@ -100,20 +100,6 @@ def test_a_draft_comes_back_from_json_as_it_was(draft: StudyDraft) -> None:
         assert read(json.loads(json.dumps(serialization.values_of(kept)))) == kept
 
 
-def test_records_with_one_title_are_distinguished_by_text(by: User) -> None:
-    rows = [
-        {"_id": "a", "title": "Summary", "text": "Squats helped."},
-        {"_id": "b", "title": "Summary", "text": "Rest did."},
-    ]
-    content = "\n".join(map(json.dumps, rows))
-
-    carry_out(read(content, by=by, name="corpus.jsonl"), by=by)
-    again = read(content, by=by, name="corpus.jsonl")
-
-    assert sorted(Passage.objects.values_list("text", flat=True)) == ["Rest did.", "Squats helped."]
-    assert (again.problems, items(again, "effect")) == ([], [("same",), ("same",)])
-
-
 def test_records_of_one_study_in_a_file_are_joined(by: User) -> None:
     first, *_ = RIS.split("\n\n")
     other = first.replace("thickness more than five", "thickness less than five")

@@ -116,15 +116,6 @@ def test_an_interrupted_run_is_continued_by_the_next() -> None:
     assert told == [indexing.Progress(indexing.BATCH, total), indexing.Progress(total, total)]
 
 
-def test_published_passages_are_indexed_before_drafts() -> None:
-    make_study(study_id="A-DRAFT", status="draft", texts=tuple(f"Draft {number}." for number in range(indexing.BATCH)))
-    make_study(study_id="B", texts=("Readers miss this.",))
-
-    indexing.index_stale(seconds=0)
-
-    assert set(PassageVector.objects.values_list("passage__study__study_id", flat=True)) == {"B"}
-
-
 class Meddler(WordHashEncoder):
     """Encodes only after somebody else has done something."""
 
@@ -169,15 +160,6 @@ def test_status_changes_during_embedding_take_effect(state: dict[str, str]) -> N
 
         assert PassageVector.objects.get(passage__study=draft).searchable is True
         assert indexing.audit() == []
-
-
-def test_a_study_that_is_deleted_during_embedding_leaves_nothing() -> None:
-    study = make_study()
-
-    with embedding.use(Meddler(lambda: Study.objects.filter(pk=study.pk).delete() and None)):
-        assert indexing.index_stale() == indexing.Indexed(0)
-
-    assert not PassageVector.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,15 +1,13 @@
 """The short texts of studies: in step with every write, embedded in the background, proven by `check_corpus`."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from django.db import connection, transaction
 
 from corpus_app import curation, embedding, indexing
-from corpus_app.embedding import Matrix, metric
+from corpus_app.embedding import Matrix
 from corpus_app.indexing import study_texts
 from corpus_app.models import Passage, PassageTerm, Study, StudyText, StudyTextTerm, StudyTextVector
 from corpus_app.records import Direction
@@ -108,24 +106,6 @@ def test_everything_is_embedded_once_and_by_another_encoder_again(study: Study) 
 
         assert set(StudyTextVector.objects.values_list("encoder", flat=True)) == {OTHER.name}
         assert indexing.audit() == []
-
-
-def test_a_new_metric_embeds_short_texts_again(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    indexing.index_stale()
-    monkeypatch.setattr(metric, "FOLDER", tmp_path)
-    chance = np.random.default_rng(1).standard_normal((20, 64)).astype(np.float32)
-    metric.save(metric.fit(chance, [n // 2 for n in range(20)]), "word-hash", "m1")
-
-    before = study_texts.lacking("word-hash@test").count()
-    encoder = WordHashEncoder()
-    with embedding.use(encoder):
-        indexing.index_stale()
-    metric.find.cache_clear()
-
-    assert before == StudyText.objects.count()
-    stored = set(StudyTextVector.objects.values_list("encoder", flat=True))
-    assert "word-hash@test+m1" in stored
-    assert {text for call in encoder.calls for text in call} == {words for _, words in texts()}
 
 
 def test_studies_that_have_no_texts_yet_get_them_in_the_background(study: Study) -> None:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Design, Hit, Passage, Section, TrainingStatus
+from corpus_app.records import Hit, Passage, Section
 from qa_app.pipeline.passage_ranking import RankedPassages, rank_passages
 from qa_app.pipeline.policy import PRESETS, Order, Policy
 from qa_app.pipeline.ports import RerankerFailed
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.records import Because, Candidate, LeftOutReason, Mode
-from qa_app.pipeline.reranking import READ, SECONDS, rerank
+from qa_app.pipeline.reranking import rerank
 from tests.pipeline.corpora import asked
 from tests.pipeline.values import make_candidate, make_concept, make_passage, make_query, make_study, passage_lists
 
@@ -51,20 +51,6 @@ def of(study: str, **changes: Any) -> Passage:
     return make_passage(TEXT, study=make_study(study, **changes))
 
 
-@pytest.mark.parametrize("lexical", ["bm25", "tfidf"])
-def test_the_score_is_the_weighted_sum_of_words_and_meaning(lexical: str) -> None:
-    query = make_query("weekly sets")
-    texts = ("weekly sets", "weekly rest", "sleep")
-    rows = [(make_passage(text, study=s), c) for text, s, c in zip(texts, "ABC", (0.2, 0.4, 0.6), strict=True)]
-
-    # By words the second lies half way: BM25 2 of 4; TF-IDF cosine 1/2 as one of two equally rare words is shared.
-    found = rank(*rows, query=query, bm25=(4.0, 2.0, 0.0), lexical_weight=0.4, lexical=lexical).passages
-
-    assert [c.passage.text for c in found] == ["sleep", "weekly rest", "weekly sets"]
-    assert [c.score for c in found] == pytest.approx([0.6, 0.4 * 0.5 + 0.6 * 0.5, 0.4])
-    assert (steps(found[1])["words"], steps(found[1])["meaning"]) == pytest.approx((0.2, 0.3))
-
-
 def test_a_passage_without_a_vector_goes_by_its_words() -> None:
     first, waiting, last = rows = [(of(s), cosine) for s, cosine in (("A", 0.2), ("B", None), ("C", 0.6))]
 
@@ -74,20 +60,6 @@ def test_a_passage_without_a_vector_goes_by_its_words() -> None:
     assert ids(found) == [waiting[0].passage_id, last[0].passage_id, first[0].passage_id]
     assert found[0].score == pytest.approx(1.0)
     assert [c.passage.study.study_id for c in by_words] == ["B", "C", "A"]
-
-
-def test_each_mode_has_its_order() -> None:
-    advice = Section.PRACTICAL_APPLICATIONS
-    review = make_passage(TEXT, study=make_study("A", design=Design.META_ANALYSIS), section=advice)
-    trained = of("B", training_status=TrainingStatus.TRAINED)
-
-    beginner, intermediate = (rank((review, 0.5), (trained, 0.5), mode_weight=0.05, mode=m).passages for m in Mode)
-
-    assert ids(beginner) == [review.passage_id, trained.passage_id]
-    assert ids(intermediate) == [trained.passage_id, review.passage_id]
-    assert [c.score for c in beginner] == pytest.approx([0.6, 0.45])
-    assert [c.score for c in intermediate] == pytest.approx([0.6, 0.5])
-    assert steps(beginner[1])["beginner reader"] == -0.05
 
 
 def test_keyword_hits_come_first_and_distance_decides_between_equals() -> None:
@@ -125,18 +97,6 @@ def test_of_one_place_only_the_best_passage_is_kept() -> None:
 
     assert ids(found.passages) == [p.passage_id for p in (best, farther, methods, elsewhere)]
     assert [(o.passage_id, o.reason) for o in found.left_out] == [(beside.passage_id, LeftOutReason.DUPLICATE_LOCATION)]
-
-
-def test_the_newer_study_comes_first_only_inside_the_band() -> None:
-    rows = [(of(s, year=year), cosine) for s, year, cosine in (("A", 2001, 0.90), ("B", 2022, 0.89), ("C", 2025, 0.70))]
-    no_year = [(of("D", year=None), 0.5), (of("E", year=1990), 0.5)]
-
-    found = rank(*rows, recency_band=0.02).passages
-
-    assert [c.passage.study.year for c in found] == [2022, 2001, 2025]
-    assert ["recency" in steps(c) for c in found] == [True, True, False]
-    assert [c.score for c in found] == pytest.approx([0.89, 0.90, 0.70])
-    assert [c.passage.study.year for c in rank(*no_year, recency_band=0.02).passages] == [1990, None]
 
 
 def test_the_policy_limits_passages_and_equals_come_by_id() -> None:
@@ -207,16 +167,6 @@ def test_a_models_order_stands_unless_it_fails(scores: list[float], order: list[
     failed = rerank(ASKED, candidates(3), FixedReranker(fails="not in time"))
     assert ids(failed) == [1, 2, 3]
     assert {c.because for c in failed} == {(Because("cross-encoder", "not in time", 0.0),)}
-
-
-def test_a_model_reads_a_bounded_number_of_passages() -> None:
-    reranker = FixedReranker([float(n) for n in range(READ)])
-
-    ranked = rerank(ASKED, candidates(READ + 2), reranker)
-
-    assert reranker.asked == (ASKED, READ, SECONDS)
-    assert ids(ranked) == [*range(READ, 0, -1), READ + 1, READ + 2]
-    assert [c.because for c in ranked[READ:]] == [(), ()]
 
 
 @given(st.lists(st.floats(-10, 10), max_size=40))

@@ -16,7 +16,6 @@ from qa_app.answers import asking, redaction, replaying
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer
 from tests.builders import make_collection, make_study
-from tests.fakes import WordHashEncoder
 from tests.qa.conftest import ASKED, DRAFT, PLAIN_SETS, SETS
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -59,15 +58,6 @@ def test_a_long_question_of_odd_characters_is_asked_like_any_other() -> None:
     assert asking.ask(question=" " * 500 + "x" * 2_000 + "\n" * 500)["question"] == "x" * 2_000
     headed = asking.ask(question=f"A heading without a stop on training volume {ASKED}")
     assert [row["study_id"] for row in headed["citations"]] == ["T-SETS"]
-
-
-def test_no_model_sees_more_than_the_longest_question(encoder: WordHashEncoder) -> None:
-    for question in ("ﷺ" * 2_000, "⒜ " * 1_000):
-        encoder.calls.clear()
-        asking.ask(question=question)
-
-        lengths = [len(text) for call in encoder.calls for text in call]
-        assert (lengths[0], max(lengths)) == (2_000, 2_000)
 
 
 def test_a_chosen_collection_gives_way_only_to_an_answer_and_says_so() -> None:

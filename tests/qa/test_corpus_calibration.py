@@ -32,15 +32,6 @@ def test_the_decision_moves_with_the_corpus(shift: float) -> None:
     assert auroc(yes, no) > 0.95
 
 
-def test_where_nothing_can_be_told_the_slope_falls_and_stays_positive() -> None:
-    same = np.random.default_rng(1).normal(0, 1, 200)
-
-    slope, _ = fit([*same, *same], [True] * 200 + [False] * 200)
-
-    assert 0 <= slope < 0.6
-    assert auroc(same, same) == pytest.approx(0.5)
-
-
 @pytest.fixture
 def garden(db: None, encoder: WordHashEncoder) -> None:
     for number, subject in enumerate(SUBJECTS):

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Hit
 from qa_app.answers import answering
 from qa_app.evaluation import golden_set, measures
 from qa_app.evaluation.golden_set import BadGolden, Golden, GoldenResult
-from qa_app.pipeline.records import Candidate, Outcome, Question
-from tests.pipeline.values import make_passage
+from qa_app.pipeline.records import Outcome, Question
 from tests.qa.conftest import ASKED
 
 found_studies = st.lists(st.sampled_from("ABCDEFGH"), unique=True)
@@ -169,20 +167,6 @@ def test_abstention_has_precision_recall_and_their_intervals() -> None:
     assert abstention["recall"]["interval"] == pytest.approx([0.2077, 0.9385], abs=1e-4)
 
 
-def test_final_passages_are_counted_by_place_and_by_words() -> None:
-    one, two = ("A", "results", 0), ("A", "results", 1)
-    texts = ("one two three four five", "One two three four.", "one two three", "six")
-    passages = [make_passage(text) for text in texts]
-    found = [Candidate(passage, Hit(passage.passage_id, 1.0, None), 1.0, 1.0) for passage in passages]
-    results = [make_result(places=(one, one, two), near_duplicates=1), make_result(places=(one,))]
-
-    final = golden_set.report(results)["final passages"]
-
-    assert (final["n"], final["distinct places"]) == (4, 0.75)
-    assert final["near duplicates"] == pytest.approx(1 / 3, abs=1e-4)
-    assert golden_set.count_near_duplicates(found) == 1  # two that share four words of five
-
-
 def test_no_candidate_and_no_exact_words_are_always_worse() -> None:
     now = golden_set.report([make_result(candidates=0), make_result(candidates=7), make_result(unsupported=1)])
 
@@ -216,11 +200,3 @@ def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() 
 
     expected = {"n": 2, "same outcome": 1 / 2, "shared main studies": (1 / 2 + 0) / 2}
     assert golden_set.report(pairs)["paraphrase pairs"] == expected
-
-
-def test_a_line_of_golden_questions_may_hold_any_kind_of_line_break_within(tmp_path: Path) -> None:
-    row = ROW | {"question": "Sets\u2028or\u0085reps?"}
-    file = tmp_path / "golden.jsonl"
-    file.write_bytes(f"{json.dumps(row, ensure_ascii=False)}\r\n\r\n".encode())
-
-    assert [read["question"] for read in golden_set.read_rows(file)] == [row["question"]]

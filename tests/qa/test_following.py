@@ -86,7 +86,7 @@ def test_the_page_says_how_it_was_understood_and_asks_it_alone(client: Client, f
     assert (refused.status_code, 'name="parent"' in refused.content.decode()) == (400, False)
     assert "There is no answer with this id to follow." in refused.content.decode()
 
-    assert f'You asked about <strong lang="en">{SUBJECT}</strong>.' in html
+    assert f'You asked about <strong lang="en" dir="auto">{SUBJECT}</strong>.' in html
     assert f'<a class="asked" href="{first["url"]}" dir="auto">{ASKED}</a>' in html
     assert first["headline"]["text"] in html
     alone = client.get(client.post("/", {"question": WOMEN, "mode": "intermediate"})["Location"]).content.decode()

@@ -4,7 +4,6 @@ import io
 import re
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
@@ -14,12 +13,12 @@ from corpus_app import curation
 from corpus_app.appraisal import BiasJudgement, BiasTool, CertaintyLevel, RiskOfBias, bias_to_json
 from corpus_app.sources import CertaintyDraft
 from inform_site import assistants
-from qa_app.answers import asking, bundles, exporting
+from inform_site.management.commands.ask import Command
+from qa_app.answers import asking, exporting
 from qa_app.answers.payload import Payload
-from qa_app.management.commands.ask import Command
-from qa_app.models import Answer, AnswerSentence
+from qa_app.models import AnswerSentence
 from qa_app.pipeline import strength
-from qa_app.pipeline.records import HeadlineVerdict, Mode, Outcome
+from qa_app.pipeline.records import HeadlineVerdict, Outcome
 from qa_app.templatetags import strength_words
 from tests.builders import make_concept
 from tests.qa.answers import NEAR, make_answer, store_answer
@@ -48,16 +47,6 @@ def markdown(body: Payload) -> str:
     return made.content.decode()
 
 
-def store_without_new_fields() -> Payload:
-    """An answer as a former release stored it."""
-    body = store_answer()
-    row = Answer.objects.get(pk=body["id"])
-    old = {name: value for name, value in asking.find_answer(row.pk).items() if name not in NEW}  # type: ignore[union-attr]
-    old["understood"] = {"intents": [], "concepts": [], "terms": [], "signals": {}}
-    Answer.objects.filter(pk=row.pk).update(payload=old)
-    return old
-
-
 def test_the_headline_cites_and_quotes_like_a_sentence_and_all_is_kept() -> None:
     body = store_answer()
 
@@ -74,29 +63,6 @@ def test_the_headline_cites_and_quotes_like_a_sentence_and_all_is_kept() -> None
     assert body["evidence_strength"]["level"] == "moderate"
     assert [reason["code"] for reason in body["evidence_strength"]["reasons"]] == ["design", "few_studies"]
     assert body["missing"] == ["sleep"]
-
-
-def test_an_answer_of_a_former_release_reads_with_empty_fields(client: Client) -> None:
-    old = store_without_new_fields()
-
-    body = asking.find_answer(old["id"])
-
-    assert body
-    assert [body[name] for name in NEW] == [None, None, [], []]
-    assert body["understood"]["sources"] == []
-    assert client.get(body["url"]).status_code == 200
-    assert bundles.bundle(old["id"])
-    assert "Strength of the evidence" not in markdown(body) + terminal(body)
-
-
-def test_the_address_of_a_near_question_asks_it_in_the_same_mode(client: Client) -> None:
-    for mode in Mode:
-        body = store_answer(UNKNOWN, mode=mode)
-        assert [near["question"] for near in body["near_questions"]] == [near.question for near in NEAR]
-        for near in body["near_questions"]:
-            given = parse_qs(urlsplit(near["url"]).query)
-            assert (given["q"], given.get("mode", ["beginner"])) == ([near["question"]], [mode.value])
-            assert near["question"] in client.get(near["url"]).content.decode()
 
 
 def test_the_page_opens_with_the_headline_then_strength_in_the_page_language(client: Client) -> None:

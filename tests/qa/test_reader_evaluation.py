@@ -8,8 +8,7 @@ import pytest
 from django.core.management import CommandError
 
 from qa_app.answers import asking
-from qa_app.evaluation.reader_labels import BadLabels, Expect, LabelledPoint, question_of, read_labels
-from qa_app.evaluation.readers import conversations
+from qa_app.evaluation.reader_labels import BadLabels, LabelledPoint, read_labels
 from qa_app.models import Answer, Gap
 from qa_app.pipeline.records import HeadlineVerdict, Mode
 from tests.builders import run_command
@@ -17,13 +16,6 @@ from tests.qa.conftest import ASKED
 from tests.qa.test_evaluation import write_rows
 
 LABELS: dict[str, Any] = {"id": "r-1", "question": "Do more sets build more muscle?", "expect": "answer"}
-
-
-def test_fields_that_are_left_out_have_defaults(tmp_path: Path) -> None:
-    (question,) = read_labels(write_rows(tmp_path / "labels.jsonl", "", LABELS))
-
-    assert (question.mode, question.language, question.expect) == (Mode.BEGINNER, "en", Expect.ANSWER)
-    assert (question.relevant, question.accepted_leads, question.points) == (None, frozenset(), ())
 
 
 def test_all_labels_are_read(tmp_path: Path) -> None:
@@ -78,14 +70,6 @@ PIZZA: dict[str, Any] = {"id": "r-3", "question": "What is the best pizza in Nap
 @pytest.fixture
 def labels(library: tuple[str, ...], tmp_path: Path) -> Path:
     return write_rows(tmp_path / "labels.jsonl", SETS, PIZZA, WOMEN)
-
-
-def test_questions_with_their_follow_ups_are_a_conversation() -> None:
-    rows = [SETS, PIZZA, WOMEN, WOMEN | {"id": "r-4", "follows": "r-2"}, WOMEN | {"id": "r-5", "follows": "absent"}]
-
-    groups = conversations(question_of(row) for row in rows)
-
-    assert [[question.id for question in group] for group in groups] == [["r-1", "r-2", "r-4"], ["r-3"], ["r-5"]]
 
 
 def test_figures_are_printed_and_written_with_a_row_a_question(labels: Path, tmp_path: Path) -> None:

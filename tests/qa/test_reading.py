@@ -170,7 +170,7 @@ def test_a_sentence_quoted_with_another_one_is_still_shared() -> None:
     """`WEEKLY` is two sentences, quoted in one piece; the second one stands in the other answer by itself."""
     row = make_evidence(1)
     alone = {"text": "", "sentences": [make_sentence(row, QUOTE)]}
-    both = {"text": "", "sentences": [make_sentence(row, WEEKLY)]}
+    both = {"text": "", "sentences": [make_sentence(row, WEEKLY, attribution="Baz-Valle 2022")]}
 
     compared = compare(make_payload(summary=alone, answer=alone), make_payload(summary=both, answer=both))
 
@@ -178,6 +178,7 @@ def test_a_sentence_quoted_with_another_one_is_still_shared() -> None:
     first, second = compared.sides
     assert [(line.text, line.markers, line.is_shared) for line in first.summary] == [(QUOTE, (1,), True)]
     assert [(line.markers, line.is_shared) for line in second.summary] == [((), False), ((1,), True)]
+    assert [line.attribution for line in second.summary] == ["Baz-Valle 2022", ""]
     assert " ".join(line.text for line in second.summary) == WEEKLY
     assert second.lines == ()
 

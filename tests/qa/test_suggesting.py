@@ -74,18 +74,6 @@ def test_an_earlier_question_is_offered_once_approved() -> None:
     assert ("question", ASKED) not in offered(ASKED[:-4])
 
 
-def test_a_change_of_the_corpus_is_offered_at_once() -> None:
-    publish("T-GRIP", title="Kettlebells and grip")
-    assert offered("kettleb")
-
-    curation.set_notice(["T-GRIP"], Notice.RETRACTED, **BY)
-    assert offered("kettleb") == []
-    curation.set_notice(["T-GRIP"], Notice.NONE, **BY)
-    assert offered("kettleb")
-    curation.withdraw(["T-GRIP"], **BY)
-    assert offered("kettleb") == []
-
-
 def test_more_than_anybody_types_is_asked_to_wait(settings: Any) -> None:
     settings.ANONYMOUS_QUOTAS = settings.ANONYMOUS_QUOTAS | {"suggest": Limits(1_000, 2)}
     client = Client()

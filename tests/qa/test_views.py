@@ -58,22 +58,6 @@ def test_ask_page_works_and_can_be_prefilled_by_its_address(client: Client, serv
     assert re.search(r'value="training"\s+selected', filled)
 
 
-def test_asking_leads_to_the_answers_address_or_gives_it_in_place(client: Client, service: FakeAsking) -> None:
-    asked = {"question": "how many\r\nsets?", "mode": "intermediate", "collection": "training"}
-    response = client.post("/", asked)
-    client.post("/", asked | {"example": "Is creatine safe for the kidneys?"})
-    in_place = client.post("/", asked, headers=HTMX)
-
-    assert (response.status_code, response["Location"]) == (303, "/answers/answer-one/")
-    expected = {"question": "how many\nsets?", "mode": "intermediate", "collection": "training", "parent": None}
-    assert service.asked == [expected, expected | {"question": "Is creatine safe for the kidneys?"}, expected]
-    html = in_place.content.decode()
-    assert (in_place.status_code, in_place["HX-Push-Url"]) == (200, "/answers/answer-one/")
-    assert html.lstrip().startswith("<title>")
-    assert "<html" not in html
-    assert QUOTE in html
-
-
 def test_a_bad_question_is_said_and_kept(client: Client, service: FakeAsking) -> None:
     service.bad = asking.BadQuestion("question", "too_long", "Please shorten it.")
 
@@ -107,26 +91,6 @@ def test_a_question_from_elsewhere_is_refused_with_a_way_on(service: FakeAsking)
     assert response.status_code == 403
     assert "Please send that once more" in response.content.decode()
     assert service.asked == []
-
-
-def test_answer_page_works(client: Client, service: FakeAsking) -> None:
-    response = client.get("/answers/answer-one/")
-    html = response.content.decode()
-
-    assert "how many sets per week for muscle growth?" in html
-    assert 'href="/answers/answer-one/citations/summary/1/1/"' in html
-    assert 'href="/answers/answer-one/citations/answer/2/2/"' in html
-    assert 'href="https://doi.org/10.1000/test.1"' in html
-    assert "84 of 100" in html
-    assert "the encoder did not load" in html
-    assert "a figure does not agree with the passage" in html
-    assert html.count('class="passage"') == 7
-    assert "2 more passages" in html
-    assert '<mark class="term">weekly sets</mark>' in html
-    assert 'name="robots" content="noindex"' in html
-    assert {"private", "no-cache"} <= set(response["Cache-Control"].split(", ")) - {"no-store"}
-    assert "HX-Request" in response["Vary"]
-    assert len(response.content) < 60_000
 
 
 def test_what_is_not_there_is_not_found_and_no_other_method_is_taken(client: Client, service: FakeAsking) -> None:

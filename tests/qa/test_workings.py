@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from html import unescape
 
 import pytest
-from django.test import Client, override_settings
+from django.test import Client
 from django.utils import timezone
 
 from corpus_app import search
@@ -13,7 +13,6 @@ from qa_app.answers import answering, engines
 from qa_app.models import EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import Policy, read
-from tests.builders import make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -70,20 +69,6 @@ def test_held_out_figures_are_those_of_the_model_file(monkeypatch: pytest.Monkey
     bare = {mode: {k: v for k, v in own.items() if k != "bins"} for mode, own in files["lead"].figures.items()}
     monkeypatch.setattr(engines, "model_files", lambda _: files | {"lead": replace(files["lead"], figures=bare)})
     assert '<svg class="diagram"' not in page()
-
-
-def test_encoder_writer_and_corpus_are_the_running_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    make_study()
-    make_study(status="draft")
-
-    assert "1 published studies in 1 passages" in words(page())
-    assert "Sentences chosen from the passages, word for word" in words(page())
-    with override_settings(OPENAI_MODEL="some-model", OPENAI_API_KEY="key"):
-        assert "some-model" in words(page())
-        assert "key" not in words(page()).split()
-    monkeypatch.setattr(search, "encoder_name", lambda: "another-encoder")
-    assert "More is refused than usual." in words(page())
-    assert "judged by their words" in words(page())
 
 
 def test_the_last_test_is_told_without_its_questions() -> None:
