@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation, embedding, indexing, search
-from corpus_app.embedding import metric
+from corpus_app.embedding import chosen, metric
 from corpus_app.indexing import worker
 from corpus_app.models import CorpusEvent, Passage, PassageSentence, PassageVector
 from corpus_app.search import question_vectors
@@ -113,13 +113,16 @@ def test_former_vectors_are_dropped_on_request(indexed: list[Passage]) -> None:
         curation.drop_former_vectors(by=None, by_name="tests")
 
 
-def test_a_torn_file_chooses_nothing(settings: Any) -> None:
+def test_every_process_learns_of_a_choice_from_the_database(settings: Any, tmp_path: Path) -> None:
     curation.change_encoder(NEW, used=OLD, by=None, by_name="tests")
-    (path,) = Path(settings.DATA_DIR).glob("*.json")
 
-    for content in ("", "{", "[]", '{"name": 1}', '{"name": "x", "keeps": "", "more": 1}'):
-        path.write_text(content, encoding="utf-8")
-        assert embedding.active_name() == OLD
+    settings.DATA_DIR = tmp_path / "of another container"
+    chosen.forget_known()
+    assert embedding.active_name() == NEW
+    assert embedding.fallback_name() == OLD
+
+    settings.ENCODER = "another"  # which cancels the choice
+    assert embedding.active_name() == OLD
 
 
 def test_an_unknown_encoder_is_refused() -> None:
