@@ -51,7 +51,8 @@ _MARKS = {
     ),
     "code": re.compile(
         r"<(?:script|img|iframe|svg|div|a)\b|\bon\w+\W{0,3}=|\b(?:alert|eval|exec)\W?\(|\bdata:text/"
-        r"|;\s?\w*\s?--|['\"]\s?--(?:(?!['\"]\s?--)\W)*$|\b(\d+)=\1\b",  # of a database: a comment, a condition always true
+        r"|;\s?\w*\s?--|['\"]\s?--(?:(?!['\"]\s?--)\W)*$"  # of a database: a comment,
+        r"|\b(\d+)=\1\b",  # and a condition always true
         re.IGNORECASE,
     ),
     "address": re.compile(r"\w@\w"),

@@ -10,6 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from inform_site import heartbeats
 from qa_app.answers import asking, engines
 from qa_app.answers.corpus import describe_calibration
 
@@ -30,13 +31,15 @@ def readyz(request: HttpRequest) -> JsonResponse:
 def state() -> tuple[dict[str, Any], HTTPStatus]:
     """Return the health of the site and 200, or 503 when the database or its vector extension fails.
 
-    A failing language model does not count: answers are then quoted from passages.
+    A failing language model does not count: answers are then quoted from passages. Nor do delays of the workers, which
+    are named.
     """
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
             has_vectors = bool(cursor.fetchone()[0])
         trouble = engines.model_trouble()
+        late = heartbeats.delays()
         corpus_calibration = describe_calibration()
     except DatabaseError:
         away = {
@@ -46,6 +49,7 @@ def state() -> tuple[dict[str, Any], HTTPStatus]:
             "writer": asking.describe_writer(),
             "calibration": None,
             "corpus_calibration": None,
+            "delays": [],
         }
         return away, HTTPStatus.SERVICE_UNAVAILABLE
     body = {
@@ -55,5 +59,6 @@ def state() -> tuple[dict[str, Any], HTTPStatus]:
         "writer": asking.describe_writer(),
         "calibration": trouble,
         "corpus_calibration": corpus_calibration,
+        "delays": late,
     }
     return body, HTTPStatus.OK if has_vectors else HTTPStatus.SERVICE_UNAVAILABLE

@@ -15,9 +15,11 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import environ
+import kombu
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from inform_site import queues
 from inform_site.clients.addresses import Network, Proxies, read_proxies
 from inform_site.clients.limits import Limits, read_limits
 from inform_site.corpora import STARTER, data_dir_of, find_corpus
@@ -283,21 +285,36 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = not QUEUE_IN_DATABASE  # broken on pgmq
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "schedule")
 INDEX_SWEEP_SECONDS = read(read_positive, "INDEX_SWEEP_SECONDS", 30)
-CELERY_BEAT_SCHEDULE = {
-    "index what is not indexed": {"task": "corpus_app.tasks.index_stale_passages", "schedule": INDEX_SWEEP_SECONDS},
-    "carry on with imports": {"task": "corpus_app.tasks.carry_on_imports", "schedule": INDEX_SWEEP_SECONDS},
-    "carry on with bulk edits": {"task": "corpus_app.tasks.carry_on_bulk_edits", "schedule": INDEX_SWEEP_SECONDS},
-    "look at new texts": {"task": "corpus_app.tasks.check_texts", "schedule": 60},
-    "forget old import files": {"task": "corpus_app.tasks.prune_imports", "schedule": 86_400 / 4},
-    "carry out evaluation runs": {"task": "qa_app.tasks.evaluate_golden", "schedule": INDEX_SWEEP_SECONDS},
-    "forget expired evidence": {"task": "qa_app.tasks.forget_contexts", "schedule": 3600},
-    "calibrate to the corpus": {"task": "qa_app.tasks.calibrate_corpus", "schedule": 300},
-    "propose changes": {"task": "qa_app.tasks.propose_changes", "schedule": 86_400 / 4},
-    "measure what is proposed": {"task": "qa_app.tasks.measure_proposals", "schedule": INDEX_SWEEP_SECONDS},
-    "tend the gaps": {"task": "qa_app.tasks.tend_gaps", "schedule": 300},
-    "ask followed questions again": {"task": "qa_app.tasks.renew_followed", "schedule": INDEX_SWEEP_SECONDS},
-    "forget old counters": {"task": "inform_site.clients.tasks.prune_counters", "schedule": 3600},
-}
+# One task of an import, a bulk edit or mail is stopped after so many seconds, and any task above so much memory.
+TASK_SECONDS = read(read_positive, "INFORM_TASK_SECONDS", 300)
+TASK_MEGABYTES = read(read_positive, "INFORM_TASK_MEGABYTES", 3_000)
+QUEUES = queues.queues(TASK_SECONDS)
+CELERY_TASK_QUEUES = [  # a worker that is told none takes all
+    kombu.Queue(queue.name, kombu.Exchange(queue.name), routing_key=queue.name) for queue in QUEUES
+]
+CELERY_TASK_DEFAULT_QUEUE = queues.UPKEEP
+CELERY_TASK_ROUTES = queues.routes(QUEUES)
+CELERY_TASK_ANNOTATIONS = queues.limits(QUEUES)
+CELERY_TASK_SOFT_TIME_LIMIT = queues.UPKEEP_SECONDS
+CELERY_TASK_TIME_LIMIT = queues.UPKEEP_SECONDS + queues.GRACE_SECONDS
+CELERY_BEAT_SCHEDULE = queues.scheduled(
+    {
+        "index what is not indexed": {"task": "corpus_app.tasks.index_stale_passages", "schedule": INDEX_SWEEP_SECONDS},
+        "carry on with imports": {"task": "corpus_app.tasks.carry_on_imports", "schedule": INDEX_SWEEP_SECONDS},
+        "carry on with bulk edits": {"task": "corpus_app.tasks.carry_on_bulk_edits", "schedule": INDEX_SWEEP_SECONDS},
+        "look at new texts": {"task": "corpus_app.tasks.check_texts", "schedule": 60},
+        "forget old import files": {"task": "corpus_app.tasks.prune_imports", "schedule": 86_400 / 4},
+        "carry out evaluation runs": {"task": "qa_app.tasks.evaluate_golden", "schedule": INDEX_SWEEP_SECONDS},
+        "forget expired evidence": {"task": "qa_app.tasks.forget_contexts", "schedule": 3600},
+        "calibrate to the corpus": {"task": "qa_app.tasks.calibrate_corpus", "schedule": 300},
+        "propose changes": {"task": "qa_app.tasks.propose_changes", "schedule": 86_400 / 4},
+        "measure what is proposed": {"task": "qa_app.tasks.measure_proposals", "schedule": INDEX_SWEEP_SECONDS},
+        "tend the gaps": {"task": "qa_app.tasks.tend_gaps", "schedule": 300},
+        "ask followed questions again": {"task": "qa_app.tasks.renew_followed", "schedule": INDEX_SWEEP_SECONDS},
+        "send what is in the outbox": {"task": "qa_app.tasks.notify_followers", "schedule": INDEX_SWEEP_SECONDS},
+        "forget old counters": {"task": "inform_site.clients.tasks.prune_counters", "schedule": 3600},
+    }
+)
 
 CACHES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
