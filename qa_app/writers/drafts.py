@@ -24,7 +24,7 @@ _IMAGE = re.compile(r"!\[(?:(?!!\[)[^\]])*+\]\([^)]*\)?")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^)]*\)?")
 _DEFINITION = re.compile(r"\[[^\[\]]*\]:\s*\S+")
 _TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>?")
-_EMPHASIS = re.compile(r"(\*\*|__|``?)(?=\S)(.{1,400}?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(\*\*|__|``?)(?=\S)(.{1,250}?)(?<=\S)\1")
 _BULLET = re.compile(r"^(?:[-*•#>]+|\d{1,2}[.)])\s+")
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]{0,30}://\S*|\b(?:javascript|vbscript|data|file|mailto|tel):\S+|\bwww\.\S*"
