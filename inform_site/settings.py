@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import environ
-import kombu
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
@@ -289,9 +288,9 @@ INDEX_SWEEP_SECONDS = read(read_positive, "INDEX_SWEEP_SECONDS", 30)
 TASK_SECONDS = read(read_positive, "INFORM_TASK_SECONDS", 300)
 TASK_MEGABYTES = read(read_positive, "INFORM_TASK_MEGABYTES", 3_000)
 QUEUES = queues.queues(TASK_SECONDS)
-CELERY_TASK_QUEUES = [  # a worker that is told none takes all
-    kombu.Queue(queue.name, kombu.Exchange(queue.name), routing_key=queue.name) for queue in QUEUES
-]
+CELERY_TASK_QUEUES = {  # a worker that is told none takes all
+    queue.name: {"exchange": queue.name, "routing_key": queue.name} for queue in QUEUES
+}
 CELERY_TASK_DEFAULT_QUEUE = queues.UPKEEP
 CELERY_TASK_ROUTES = queues.routes(QUEUES)
 CELERY_TASK_ANNOTATIONS = queues.limits(QUEUES)

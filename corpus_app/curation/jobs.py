@@ -169,7 +169,7 @@ def cancel_job(job: ImportJob) -> None:
 
 def try_again(job: ImportJob) -> None:
     """Have a worker take up a failed job where it failed. Raises NotReady."""
-    begin = dict.fromkeys(TO_DO, ImportJob.Status.CONFIRMED)
+    begin: dict[str, str] = {str(stage): str(ImportJob.Status.CONFIRMED) for stage in TO_DO}
     running.try_again(ImportJob.objects.defer("content").filter(pk=job.pk), begin, otherwise=ImportJob.Status.WAITING)
     job.refresh_from_db()
 

@@ -243,7 +243,11 @@ def _index(encoder: embedding.Encoder, works: Sequence[_Work]) -> tuple[int, lis
     """Index these passages; return the number indexed, and the ids of those that could not be encoded."""
     try:
         return _encode_and_store(encoder, works), []
-    except (embedding.EncoderUnavailable, Error):
+    except embedding.EncoderUnavailable:  # no fault of the texts
+        attempted = Passage.with_plain.filter(pk__in=[work.passage_id for work in works], index_attempts__gt=0)
+        attempted.update(index_attempts=F("index_attempts") - 1, index_error="")
+        raise
+    except Error:
         raise
     except Exception as error:  # whatever the model stack raises
         if len(works) == 1:
