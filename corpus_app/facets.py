@@ -78,6 +78,8 @@ class Facet:
     ranges: tuple[FacetRange, ...] = ()
     unit: str = ""
     """What the numbers of the ranges count: years of age, or the words that follow a number: cm."""
+    about_reader: bool = False
+    """Whether a reader may have a value, too, so that studies can be about people like the reader."""
 
     def words(self, value: str) -> str:
         """Return a value as a sentence names it; empty for one that is not declared."""
@@ -88,6 +90,16 @@ class Facet:
         """Tell whether a study of this value may include any other; one that is not declared says nothing."""
         declared = self.values.get(value)
         return declared is None or declared.open
+
+    def stands_for(self, value: str) -> tuple[str, ...]:
+        """Return the values for which a study of this value is evidence, itself first; none for an undeclared one."""
+        declared = self.values.get(value)
+        if declared is None:
+            return ()
+        if not declared.open:
+            return (value, *declared.counts_as)
+        combined = [one for several in declared.combines for one in several]
+        return (value, *(combined or [name for name, other in self.values.items() if not other.open]))
 
     def of_number(self, number: float) -> tuple[str, ...]:
         """Return the values that count for a number; none below the first range."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from corpus_app.records import AnsweredQuestion, Finding, Impact, Panel, Passage, ProposedWords
+from corpus_app.records import AnsweredQuestion, Finding, Impact, OfferedQuestion, Panel, Passage, ProposedWords
 
 impact_providers: list[Callable[[Sequence[str], Sequence[int] | None], Iterable[Impact]]] = []
 """List what depends on studies, or on some of their passages (None: on all), before a curator removes them."""
@@ -29,6 +29,12 @@ answered_questions_citing: list[Callable[[str], Iterable[AnsweredQuestion]]] = [
 
 answered_questions_about: list[Callable[[str], Iterable[AnsweredQuestion]]] = []
 """List the public answered questions that name a concept."""
+
+offered_questions_of: list[Callable[[str], Iterable[OfferedQuestion]]] = []
+"""List a few curated questions that a study answers."""
+
+offered_questions_about: list[Callable[[str], Iterable[OfferedQuestion]]] = []
+"""List a few curated questions that name a concept."""
 
 golden_questions: list[Callable[[User | None], Iterable[Mapping[str, Any]]]] = []
 """List the golden questions that a user may see, as rows of a golden file; None sees all."""

@@ -17,6 +17,7 @@ from django.db.models.functions import Lower
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField, VectorField
 
 from corpus_app import actions, records
@@ -146,12 +147,13 @@ class Study(models.Model):
     """A study with its bibliography, population, state and notice; its passages and findings belong to it."""
 
     study_id = models.CharField(
+        _("study id"),
         max_length=40,
         unique=True,
         validators=[
             RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*$", "Use letters, digits, dot, dash and underscore only.")
         ],
-        help_text="The study's own stable name, such as S018. It stands in addresses and exports.",
+        help_text=_("The study's own stable name, such as S018. It stands in addresses and exports."),
     )
     title = models.CharField(max_length=1000)
     authors = ArrayField(models.CharField(max_length=200), default=list, blank=True)
@@ -187,12 +189,13 @@ class Study(models.Model):
 
     takeaway = models.TextField(
         blank=True,
-        help_text="What the study as a whole tells a reader: a sentence or two of plain words, quoted in answers.",
+        help_text=_("What the study as a whole tells a reader: a sentence or two of plain words, quoted in answers."),
     )
     asked_as = models.TextField(
         blank=True,
-        help_text="Questions that the study as a whole answers, one a line. "
-        "Readers’ questions are compared with these.",
+        help_text=_(
+            "Questions that the study as a whole answers, one a line. Readers’ questions are compared with these."
+        ),
     )
 
     risk_of_bias = models.JSONField(
@@ -205,7 +208,7 @@ class Study(models.Model):
         models.CharField(max_length=records.LABEL_LETTERS),
         default=list,
         blank=True,
-        help_text="The curators' own words to sort studies by. Readers never see them.",
+        help_text=_("The curators' own words to sort studies by. Readers never see them."),
     )
     assignee = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -224,7 +227,7 @@ class Study(models.Model):
     derived_numbers = models.JSONField(
         default=list,
         blank=True,
-        help_text="Numbers in the text that were computed from the study's figures, as written.",
+        help_text=_("Numbers in the text that were computed from the study's figures, as written."),
     )
     source_ref = models.PositiveIntegerField(null=True, blank=True)
     empty_keys = ArrayField(
@@ -243,7 +246,8 @@ class Study(models.Model):
 
     class Meta:
         ordering = ["study_id"]
-        verbose_name_plural = "studies"
+        verbose_name = _("study")
+        verbose_name_plural = _("studies")
         indexes = [GinIndex(fields=["labels"], name="study_labels")]
         permissions = [
             ("publish_study", "Can publish and withdraw studies"),
@@ -252,7 +256,7 @@ class Study(models.Model):
         ]
         constraints = [
             models.UniqueConstraint(
-                Lower("doi"), name="study_doi_unique", violation_error_message="Another study has this DOI."
+                Lower("doi"), name="study_doi_unique", violation_error_message=_("Another study has this DOI.")
             ),
             models.UniqueConstraint(fields=["pmid"], name="study_pmid_unique"),
             models.CheckConstraint(condition=one_of("status", records.Status), name="study_status_known"),
@@ -321,7 +325,7 @@ class Passage(models.Model):
     position = models.PositiveIntegerField()
     section = models.CharField(max_length=40, choices=choices(records.Section))
     page = models.PositiveIntegerField(null=True, blank=True)
-    heading = models.CharField(max_length=1000, blank=True, help_text="The study's title, repeated for weighting.")
+    heading = models.CharField(max_length=1000, blank=True, help_text=_("The study's title, repeated for weighting."))
     text = models.TextField()
     kind = models.CharField(
         max_length=20, choices=choices(records.ORDINARY_KINDS), default=records.PassageKind.SUMMARY.value
@@ -494,8 +498,10 @@ class Concept(models.Model):
         max_length=10,
         choices=choices(records.Wanted),
         default=records.Wanted.NEITHER.value,
-        help_text="Of an outcome: whether more of it is a benefit (strength) or less (body fat). "
-        "Says where studies stand that found a rise or a fall.",
+        help_text=_(
+            "Of an outcome: whether more of it is a benefit (strength) or less (body fat). "
+            "Says where studies stand that found a rise or a fall."
+        ),
     )
     collections = models.ManyToManyField(Collection, through="ConceptCollection", related_name="concepts")
     position = models.PositiveIntegerField(default=0)
@@ -892,7 +898,7 @@ class ImportItem(models.Model):
     line = models.PositiveIntegerField(null=True, blank=True)
     draft = models.JSONField()
     effect = models.CharField(max_length=10, choices=Effect.choices)
-    other_key = models.CharField(max_length=40, blank=True, help_text="The study that it doubles or resembles.")
+    other_key = models.CharField(max_length=40, blank=True, help_text=_("The study that it doubles or resembles."))
     note = models.TextField(blank=True, help_text="What was found of it.")
     doubt = models.TextField(blank=True, help_text="Why it is not chosen unless a curator does.")
     taken = models.JSONField(default=list, blank=True, help_text="Fields whose stored values it replaces as it joins.")
@@ -996,7 +1002,7 @@ class BulkEdit(Job):
         ]
 
     def __str__(self) -> str:
-        studies = f"{self.total:,} {'study' if self.total == 1 else 'studies'}"
+        studies = f"{self.total:,} {_('study') if self.total == 1 else _('studies')}"
         if undone := self.changes.get("undone"):
             return f"{studies} put back: {undone}"
         if "merged_into" in self.changes:
@@ -1018,7 +1024,7 @@ class BulkEditItem(models.Model):
     bulk_edit = models.ForeignKey(BulkEdit, on_delete=models.CASCADE, related_name="items")
     position = models.PositiveIntegerField()
     study_key = models.CharField(max_length=40)
-    version = models.PositiveIntegerField(null=True, blank=True, help_text="The study's version in the preview.")
+    version = models.PositiveIntegerField(null=True, blank=True, help_text=_("The study's version in the preview."))
     outcome = models.CharField(max_length=10, choices=Outcome.choices, blank=True)
     outcome_reason = models.TextField(blank=True)
 
@@ -1051,7 +1057,7 @@ class StudyText(models.Model):
         related_name="texts",
         help_text="The passage that a question belongs to, or that quotes the plain sentence.",
     )
-    position = models.PositiveIntegerField(help_text="Its place among the texts of its study.")
+    position = models.PositiveIntegerField(help_text=_("Its place among the texts of its study."))
     text = models.TextField()
     lexemes = models.GeneratedField(
         expression=ShortLexemes(SearchText("text")), output_field=SearchVectorField(), db_persist=True

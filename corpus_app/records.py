@@ -520,6 +520,16 @@ class TextScore:
 
 
 @dataclass(frozen=True, slots=True)
+class CuratedQuestion:
+    """A question that a study of the corpus answers, as a curator wrote it."""
+
+    text: str
+    study_id: str
+    nearness: float = 0.0
+    """How near it is to what it was looked up by, at most 1.0: a cosine, or a share of words."""
+
+
+@dataclass(frozen=True, slots=True)
 class StudyScores:
     """Scores of the texts of a study against a question."""
 
@@ -530,6 +540,8 @@ class StudyScores:
     """The question's lexemes that occur anywhere in the study."""
     is_curated: bool = False
     """Whether curators wrote questions or plain sentences for it."""
+    near_questions: tuple[CuratedQuestion, ...] = ()
+    """Its questions among the nearest ones of all studies, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -626,6 +638,14 @@ class AnsweredQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferedQuestion:
+    """A curated question that a page offers, with the URL at which it can be asked."""
+
+    question: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class StudyState:
     """The present status of a study that an answer cited."""
 
@@ -634,6 +654,11 @@ class StudyState:
     notice: Notice
     changed_at: str | None
     """When status or notice last changed, as ISO 8601."""
+
+    @property
+    def is_searched(self) -> bool:
+        """Tell whether new answers may use the study."""
+        return self.status is Status.PUBLISHED and self.notice is not Notice.RETRACTED
 
 
 @dataclass(frozen=True, slots=True)

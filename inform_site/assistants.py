@@ -11,8 +11,10 @@ from importlib.util import find_spec
 from typing import Any, Literal
 from urllib.parse import quote, urljoin
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 
+from inform_site import nouns
 from inform_site.api import problems
 
 ASGIApp = Callable[[Any, Any, Any], Awaitable[None]]  # scope, receive, send; each library types them its own way
@@ -75,7 +77,9 @@ def _server(site: ASGIApp) -> ASGIApp:
     from mcp.types import ToolAnnotations
 
     # WARNING: at INFO the server logs every request, and so every question.
-    server = MCPServer("InForm", title="InForm", instructions=INSTRUCTIONS, version="1", log_level="WARNING")
+    server = MCPServer(
+        "InForm", title="InForm", instructions=INSTRUCTIONS, version="1", log_level="WARNING", middleware=[_use_nouns]
+    )
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     asking = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 
@@ -85,14 +89,17 @@ def _server(site: ASGIApp) -> ASGIApp:
         question: str,
         mode: Literal["beginner", "intermediate"] = "beginner",
         collection: str | None = None,
+        filters: dict[str, int | list[str]] | None = None,
     ) -> Json:
         """Answers a question from the studies of this corpus alone, each sentence with its sources and their \
 exact words.
 
         `mode`: beginner (plain and short) or intermediate (figures, comparators, intervals). `collection`: a slug from
-        list_collections. The answer is kept at `url`.
+        list_collections. `filters`: only studies that fit answer: {"from": 2015, "to": 2024, "design": ["..."]}. The
+        answer is kept at `url`.
         """
-        asked = {"question": question, "mode": mode} | ({"collection": collection} if collection else {})
+        asked: Json = {"question": question, "mode": mode} | ({"collection": collection} if collection else {})
+        asked |= {"filters": filters} if filters else {}
         return tool_result(await _request(site, ctx, "POST", "/api/v1/answers", json=asked), origin=_origin(ctx))
 
     @server.tool(title="Search the passages", annotations=reading)
@@ -137,6 +144,21 @@ not_covered.
             enable_dns_rebinding_protection=False  # Django checks the host of each request
         ),
     )
+
+
+async def _use_nouns(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Put the nouns of the site into the instructions and the tool texts that a response carries."""
+    from inform_site.language import read_nouns  # it needs the models, which this module is imported before
+
+    result = await call_next(ctx)
+    if not isinstance(result, dict) or not {"instructions", "tools"} & result.keys():
+        return result
+    if (own := await sync_to_async(read_nouns)()) is None:
+        return result
+    texts = [result, *result.get("tools", ())]
+    for row, key in ((row, key) for row in texts for key in ("instructions", "title", "description") if key in row):
+        row[key] = nouns.renamed(row[key], own)
+    return result
 
 
 async def _request(site: ASGIApp, ctx: Any, method: str, path: str, **asked: Any) -> Json:

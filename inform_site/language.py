@@ -33,10 +33,11 @@ def put_english_first() -> None:
 
 def use_nouns() -> None:
     """Name studies by the nouns of the site, if it has any, in the texts of the language in use."""
-    vars(trans_real)["_active"].value = WithNouns(trans_real.translation(translation.get_language()), _read_nouns)
+    vars(trans_real)["_active"].value = WithNouns(trans_real.translation(translation.get_language()), read_nouns)
 
 
-def _read_nouns() -> Nouns | None:
+def read_nouns() -> Nouns | None:
+    """Return the site's own nouns; `None` where it says "study", or before there is a database."""
     try:
         return search.site().nouns
     except DatabaseError:
@@ -70,8 +71,7 @@ class PageLanguage(LocaleMiddleware):
 
 def _use_english(request: HttpRequest) -> None:
     translation.activate(settings.LANGUAGE_CODE)
-    if is_of_api(request):
-        use_nouns()
+    use_nouns()
 
 
 _TRANSLATED_TYPES = {"text/html", "application/atom+xml"}

@@ -180,6 +180,7 @@ MIDDLEWARE = [
     "inform_site.api.middleware.ApiResponses",
     "inform_site.api.middleware.Cors",
     "inform_site.api.middleware.ApiConditional",
+    "inform_site.compression.CompressedPages",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "inform_site.static_files.WholeFiles",

@@ -32,7 +32,7 @@ class QaConfig(AppConfig):
         from django.conf import settings
 
         from corpus_app import hooks
-        from qa_app.answers import impact, listed, proposing
+        from qa_app.answers import impact, listed, offered, proposing
         from qa_app.desk import dashboard
         from qa_app.evaluation import golden_runs, replacing
         from qa_app.feedback import gaps
@@ -43,6 +43,8 @@ class QaConfig(AppConfig):
         hooks.question_sources.append(gaps.frequent_questions)
         hooks.answered_questions_citing.append(listed.questions_citing)
         hooks.answered_questions_about.append(listed.questions_about)
+        hooks.offered_questions_of.append(offered.questions_of)
+        hooks.offered_questions_about.append(offered.questions_about)
         hooks.replacement_steps.append(replacing.adapt)
         hooks.golden_questions.append(golden_runs.export_rows)
         hooks.dashboard_panels.append(dashboard.panels)

@@ -21,6 +21,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 from pgvector.django import VectorField
 
 from corpus_app import search
@@ -76,11 +77,24 @@ class Answer(models.Model):
     drafts = models.JSONField(default=list, blank=True, help_text="As received from the writers, before verification.")
     engine = models.CharField(max_length=40, blank=True, help_text="The release of InForm that made it.")
     parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="followed_by")
+    asked_key = models.CharField(
+        max_length=64, blank=True, default="",
+        help_text="Hash of the question as it was asked, apart from its filters; empty in older answers.",
+    )  # fmt: skip
+    candidates = ArrayField(
+        models.CharField(max_length=40),
+        default=list,
+        blank=True,
+        help_text="The studies that may bear on the question.",
+    )
     created_at = models.DateTimeField()
 
     class Meta:
         ordering = ["-created_at", "id"]
-        indexes = [models.Index(fields=["-created_at", "id"], name="answer_newest_first")]
+        indexes = [
+            models.Index(fields=["-created_at", "id"], name="answer_newest_first"),
+            models.Index(fields=["asked_key"], name="answer_asked_key"),
+        ]
         permissions = [("list_answer", "Can list questions publicly")]
         constraints = [
             models.CheckConstraint(condition=Q(mode__in=["beginner", "intermediate"]), name="answer_mode_known"),
@@ -123,7 +137,7 @@ class Listing(models.Model):
     answer = models.ForeignKey(Answer, on_delete=models.CASCADE, related_name="listings")
     question = models.TextField(help_text="As others are shown it: of a follow-up what it was understood as.")
     question_key = models.CharField(max_length=64, help_text="Hash of the question's words.")
-    study_ids = ArrayField(models.CharField(max_length=40), help_text="The studies that the answer cites.")
+    study_ids = ArrayField(models.CharField(max_length=40), help_text=_("The studies that the answer cites."))
     concept_ids = ArrayField(models.CharField(max_length=80), help_text="The concepts that the question names.")
     terms = ArrayField(models.CharField(max_length=100), help_text="Stems of the question's content words.")
     listed_by = models.ForeignKey(
@@ -387,7 +401,7 @@ class GoldenQuestion(models.Model):
     kind = models.CharField(max_length=40)
     collection = models.CharField(max_length=60, null=True, blank=True)
     relevant = models.JSONField(
-        default=dict, blank=True, help_text="Study ids and their grade: 2 answers it, 1 bears on it."
+        default=dict, blank=True, help_text=_("Study ids and their grade: 2 answers it, 1 bears on it.")
     )
     answer_points = models.JSONField(default=list, blank=True)
     sections = models.JSONField(default=list, blank=True)
@@ -468,7 +482,7 @@ class Proposal(models.Model):
     UNDECIDED = (Status.WAITING, Status.OPEN)
 
     kind = models.CharField(max_length=10, choices=Kind)
-    target = models.CharField(max_length=80, help_text="A study, a concept, or the name of a figure.")
+    target = models.CharField(max_length=80, help_text=_("A study, a concept, or the name of a figure."))
     finding_id = models.BigIntegerField(null=True, blank=True, help_text="The finding that the question belongs to.")
     text = models.TextField(max_length=2_000, help_text="What is to be added, or the figure's new value.")
     evidence = models.JSONField(default=list, help_text="Source, key and counts of each question behind it.")
@@ -645,6 +659,7 @@ class CorpusCalibration(models.Model):
         default=0.0, help_text="How well the estimates tell made questions with and without their source."
     )
     figures = models.JSONField(default=dict, help_text="Slopes and offsets of the logits.")
+    bins = models.JSONField(default=list, help_text="Made questions by their chance that the first study answers.")
     at = models.DateTimeField(auto_now_add=True)
     is_under_way = models.BooleanField(default=False)
     beat_at = models.DateTimeField(null=True, blank=True, help_text="When the worker last gave a sign.")

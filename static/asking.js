@@ -94,6 +94,7 @@
     ["mode", "collection", "parent"].forEach((name) => {
       if (typed.get(name)) body[name] = String(typed.get(name));
     });
+    if (typed.get("filters")) body.filters = JSON.parse(typed.get("filters"));
     return body;
   }
 
@@ -160,7 +161,7 @@
   }
 
   function reasonOf(status) {
-    return status === 429 ? told("Many questions came from here just now.") : told("Something went wrong on our side.");
+    return status === 429 ? told("Many questions have come from here in a short time.") : told("Something went wrong on our side.");
   }
 
   function unreachable(mine) {
@@ -378,7 +379,7 @@
     if (sentence.attribution) {
       const who = document.createElement("small");
       who.className = "who";
-      who.lang = "en";
+      Object.assign(who, { lang: "en", dir: "auto" });
       who.textContent = `${sentence.attribution}:`;
       paragraph.append(who, " ");
     }
@@ -389,7 +390,7 @@
   function spoken(sentence) {
     const span = document.createElement("span");
     span.className = "sentence";
-    span.lang = "en"; // as are the studies
+    Object.assign(span, { lang: "en", dir: "auto" }); // as are the studies
     span.append(...unbroken(sentence.text));
     if (sentence.verdict === "weak") {
       const weak = document.createElement("small");
@@ -410,7 +411,9 @@
   // Where an answer is shown: at its own address, as what has changed since another one, or beside that one.
   function placeOf(answer, { since, beside }) {
     if (beside) return `/compare/?a=${beside}&b=${answer.id}`;
-    return since ? `${answer.url}?since=${since}` : answer.url;
+    const query = new URLSearchParams(since ? { since } : {});
+    Object.entries(answer.filters).forEach(([name, values]) => [values].flat().forEach((value) => query.append(name, value)));
+    return query.size ? `${answer.url}?${query}` : answer.url;
   }
 
   // That page takes the place of what was shown meanwhile; htmx puts it there, as after a plain form.

@@ -5,7 +5,7 @@
 
   const PAUSE = 150; // milliseconds without a key
   const FEWEST = 3; // letters
-  const KINDS = { question: told("Answered before"), topic: told("Topic"), study: told("Study") };
+  const KINDS = { curated: told("Answered by the studies"), question: told("Answered before"), topic: told("Topic"), study: told("Study") };
   const byId = (id) => document.getElementById(id);
   let box = null; // that the list belongs to
   let active = -1;

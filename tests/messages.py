@@ -31,6 +31,8 @@ def in_templates() -> Iterator[tuple[str, Message]]:
     engine = engines["django"].engine
     for path in sorted(path for suffix in ("html", "txt") for path in (ROOT / "templates").rglob(f"*.{suffix}")):
         name = path.relative_to(ROOT / "templates").as_posix()
+        if name.startswith("admin/"):  # in English only: its texts are given to gettext for the nouns of the site alone
+            continue
         nodes = engine.get_template(name).nodelist
         for node in nodes.get_nodes_by_type(TranslateNode):
             yield name, Message(str(node.filter_expression.var.literal).replace("%", "%%"))

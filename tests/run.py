@@ -29,7 +29,8 @@ def main(arguments: list[str]) -> int:
     elsewhere = [path for path in paths if path not in in_browser]
     options = [argument for argument in arguments if argument not in paths]
     seed = os.environ.get("TEST_SEED")
-    seeded, shared = [f"--randomly-seed={seed}"] if seed else [], [] if paths else ["-n", "2"]
+    seeded = [f"--randomly-seed={seed}"] if seed else []
+    shared = [] if paths else ["-n", "2", "--dist", "worksteal"]  # files stay whole: their fixtures are made once
     parts = {
         "tests": [*(elsewhere or ["tests", f"--ignore={BROWSER}"]), *shared, *seeded],
         "browser": [*(in_browser or [BROWSER, "-n", "2", "--dist", "loadfile"]), "-p", "no:randomly"],

@@ -79,10 +79,10 @@ def lines(
     if with_differences:
         found = found.prefetch_related("passages", "findings", "studyconcept_set")
     present = {study.study_id: study for study in found}
-    by_line: dict[int, list[Problem]] = {}
+    by_place: dict[tuple[str, int], list[Problem]] = {}
     for stored in problems:
         if stored["line"] is not None:
-            by_line.setdefault(stored["line"], []).append(serialization.problem_of(stored))
+            by_place.setdefault((stored["file"], stored["line"]), []).append(serialization.problem_of(stored))
     known = importing.known_ids() if any(item.kind == ImportItem.Kind.ROW for item in items) else Known()
     for item in items:
         study, other = present.get(item.study_key), present.get(item.other_key)
@@ -100,7 +100,7 @@ def lines(
             shown,
             offers,
             _new_content(item, study) if with_differences else None,
-            tuple(by_line.get(item.line or -1, ())),
+            tuple(by_place.get((item.draft.get("origin", ""), item.line or -1), ())),
             is_published=study is not None and study.status == Status.PUBLISHED,
         )
 

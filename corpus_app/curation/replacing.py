@@ -35,13 +35,13 @@ class CannotReplace(CurationError):
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What came in, and what went."""
+    """Report what an import that replaces the corpus added and archived."""
 
     imported: ImportReport
     archived: tuple[str, ...]
     """Studies that the new folder does not have; answers keep their words."""
     concepts: int
-    """Concepts that went."""
+    """Number of concepts deleted."""
     notes: tuple[str, ...]
     is_embedded: bool
     """False: some passages are found by their words alone until a worker has embedded them."""

@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
+from django.utils.translation import gettext_lazy as _
 
 from corpus_app import search
 from corpus_app.desk import graph
@@ -88,7 +89,7 @@ class RelationInline(LabelledTabularInline):
     extra = 0
     show_change_link = True
     verbose_name = "relation"
-    verbose_name_plural = "relations to other concepts (the studies behind one are on its own page)"
+    verbose_name_plural = _("relations to other concepts (the studies behind one are on its own page)")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ConceptRelation]:
         return super().get_queryset(request).select_related("target")
@@ -100,8 +101,10 @@ class ConceptForm(SeenForm):
         label="More of it is",
         choices=[(Wanted.NEITHER, "Neither"), (Wanted.MORE, "A benefit"), (Wanted.LESS, "A harm")],
         initial=Wanted.NEITHER,
-        help_text="Of an outcome, such as strength (a benefit) or body fat (a harm). "
-        "Says where studies stand that found a rise or a fall.",
+        help_text=_(
+            "Of an outcome, such as strength (a benefit) or body fat (a harm). "
+            "Says where studies stand that found a rise or a fall."
+        ),
     )
     seen_fields = ("name", "kind", "definition", "wanted")
     seen_inlines = {
@@ -187,7 +190,7 @@ class RelationStudyInline(LabelledTabularInline):
     autocomplete_fields = ("study",)
     extra = 0
     verbose_name = "study"
-    verbose_name_plural = "studies behind this relation"
+    verbose_name_plural = _("studies behind this relation")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ConceptRelationStudy]:
         return super().get_queryset(request).select_related("study")

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, F
 from django.urls import reverse
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 
 from corpus_app.curation import gate
 from corpus_app.desk import queue
@@ -36,7 +37,7 @@ def panels(by: User) -> Iterator[Panel]:
     """Yield the panels; none for users who may not view studies."""
     if not by.has_perm("corpus_app.view_study"):
         return
-    yield Panel("Studies", tuple(_by_status()))
+    yield Panel(_("Studies"), tuple(_by_status()))
     yield Panel(NEEDED, (_own_queue(by), *_open_work()), empty=NOTHING, is_work=True)
     yield Panel("Collections", tuple(_by_collection()), as_bars=True)
     yield Panel("Designs", tuple(_by_design()), as_bars=True)
@@ -59,7 +60,7 @@ def _own_queue(by: User) -> Figure:
 
 def _open_work() -> Iterator[Figure]:
     waiting = Study.objects.filter(status=Status.IN_REVIEW).count()
-    yield Figure("Studies to review", waiting, studies(status__exact=Status.IN_REVIEW.value), needs_care=True)
+    yield Figure(_("Studies to review"), waiting, studies(status__exact=Status.IN_REVIEW.value), needs_care=True)
     lacking = {state: in_state(Passage.objects.order_by(), state).count() for state in (WAITING, FAILED)}
     passages = reverse("admin:corpus_app_passage_changelist")
     yield Figure("Passages not indexed yet", lacking[WAITING], f"{passages}?indexed={WAITING}")
@@ -69,8 +70,8 @@ def _open_work() -> Iterator[Figure]:
     findings = reverse("admin:corpus_app_finding_changelist")
     yield Figure("Unconfirmed findings", doubted, f"{findings}?is_unconfirmed__exact=1")
     unwritten = (Study.objects.without_plain_words(), Study.objects.without_questions())
-    yield Figure("Studies without plain words", unwritten[0].count(), studies(words="plain"))
-    yield Figure("Studies without curated questions", unwritten[1].count(), studies(words="questions"))
+    yield Figure(_("Studies without plain words"), unwritten[0].count(), studies(words="plain"))
+    yield Figure(_("Studies without curated questions"), unwritten[1].count(), studies(words="questions"))
     imports = reverse("admin:corpus_app_importjob_changelist")
     jobs = dict(ImportJob.objects.order_by().values_list("status").annotate(n=Count("pk")))
     for status, needs_care in ((ImportJob.Status.PREVIEWED, False), (ImportJob.Status.FAILED, True)):
@@ -78,7 +79,7 @@ def _open_work() -> Iterator[Figure]:
         yield Figure(label, jobs.get(status.value, 0), f"{imports}?status__exact={status.value}", needs_care)
     marked = dict(Study.objects.order_by().values_list("notice").annotate(n=Count("pk")))
     for notice in NOTICES:
-        yield Figure(NOTICES[notice], marked.get(notice.value, 0), studies(notice__exact=notice.value))
+        yield Figure(_(NOTICES[notice]), marked.get(notice.value, 0), studies(notice__exact=notice.value))
 
 
 def _by_collection() -> Iterator[Figure]:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from corpus_app import actions
 from corpus_app.curation import bulk
@@ -49,7 +50,7 @@ class CorpusEventAdmin(DeskAdmin):
     list_per_page = 50
     show_full_result_count = False
     search_fields = ("study_key", "actor_name", "reason")
-    search_help_text = "A study's id, a name, or words of the reason."
+    search_help_text = _("A study's id, a name, or words of the reason.")
     date_hierarchy = "at"
     list_select_related = ("bulk_edit",)
     fields = (

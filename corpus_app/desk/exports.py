@@ -13,6 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext_lazy as _
 
 from corpus_app import curation, hooks, search, sources
 from corpus_app.desk.base import curator
@@ -42,12 +43,12 @@ class ExportForm(forms.Form):
         widget=forms.RadioSelect,
         initial=FOLDER,
         choices=[
-            (FOLDER, "Complete export (ZIP): studies with passages and concepts, can be imported again"),
+            (FOLDER, _("Complete export (ZIP): studies with passages and concepts, can be imported again")),
             (
                 EVERYTHING,
                 "Everything (ZIP): the same with comments, history and the faults that were kept, with reasons",
             ),
-            (SHEET, "Spreadsheet (CSV) to mend: one row a study, comes back as changes by “Bring studies in”"),
+            (SHEET, _("Spreadsheet (CSV) to mend: one row a study; bring it in again to make the changes")),
             *((key, words) for key, (words, _, _, _) in WRITERS.items()),
         ],
     )
@@ -96,7 +97,7 @@ def ask(
     form = form or ExportForm(initial={"ids": ",".join(map(str, keys or ()))}, has_records=has_records)
     context = {
         **model_admin.admin_site.each_context(request),
-        "title": "Export studies",
+        "title": _("Export studies"),
         "opts": model_admin.opts,
         "form": form,
         "is_all": keys is None,

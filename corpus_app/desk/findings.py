@@ -13,6 +13,7 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from corpus_app import curation
 from corpus_app.appraisal import EFFECT_FIELDS, effect_of
@@ -105,7 +106,7 @@ class SourceForm(forms.Form):
         max_length=60_000,
         label="New passage",
         widget=forms.Textarea(attrs={"rows": 5, "cols": 90}),
-        help_text="Words of the study in which every figure of the finding stands.",
+        help_text=_("Words of the study in which every figure of the finding stands."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -154,7 +155,7 @@ class FindingAdmin(HistoryMixin):
     list_filter = ("is_unconfirmed", MissingFilter, "study__status", "study__collection")
     list_select_related = ("study",)
     search_fields = ("statement", "plain", "intervention", "outcome", "study__study_id")
-    search_help_text = "Words of the finding, or its study’s id."
+    search_help_text = _("Words of the finding, or its study’s id.")
     ordering = ("study__study_id", "position")
     actions = None
 

@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.translation import gettext_lazy as _
 
 from corpus_app import sources
 from corpus_app.curation import bulk, effects, jobs, listed_lookups, lookup, previewing
@@ -53,15 +54,16 @@ class BringInForm(forms.Form):
         required=False,
         max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 8, "cols": 80}),
-        help_text="References in one of the formats above, "
-        "or the words of a study with headings on lines of their own.",
+        help_text=_(
+            "References in one of the formats above, or the words of a study with headings on lines of their own."
+        ),
     )
     title = forms.CharField(
         label="Title of the text",
         required=False,
         max_length=1000,
         widget=forms.TextInput(attrs={"size": 60}),
-        help_text="For the words of a study only.",
+        help_text=_("For the words of a study only."),
     )
 
     def clean_file(self) -> Any:
@@ -84,7 +86,7 @@ class BringInForm(forms.Form):
         if len(given) != 1:
             raise ValidationError("Give one of the three: a file, DOIs or other ids, or a text.")
         if given == ["text"] and not cleaned["title"] and not _is_format(cleaned["text"]):
-            self.add_error("title", "Say the title of the study that these words are from.")
+            self.add_error("title", _("Say the title of the study that these words are from."))
         return cleaned
 
 
@@ -93,17 +95,19 @@ def _is_format(text: str) -> bool:
 
 
 class ConfirmForm(forms.Form):
-    collection = forms.ChoiceField(required=False, help_text="For studies whose file names none.")
+    collection = forms.ChoiceField(required=False, help_text=_("For studies whose file names none."))
     design = forms.ChoiceField(
         required=False,
-        help_text="For studies whose source tells none.",
+        help_text=_("For studies whose source tells none."),
     )
     submit = forms.BooleanField(label="Hand them over for review", required=False)
     publish = forms.BooleanField(
         label="Publish them",
         required=False,
-        help_text="Those only that nothing stands in the way of. "
-        "Studies that are published already are changed only with this.",
+        help_text=_(
+            "Those only that nothing stands in the way of. "
+            "Studies that are published already are changed only with this."
+        ),
     )
 
     def __init__(self, *args: Any, may_publish: bool, **options: Any) -> None:
@@ -167,7 +171,7 @@ class ImportJobAdmin(DeskAdmin):
             return HttpResponseRedirect(reverse("admin:corpus_app_importjob_change", args=[job.pk]))
         context = {
             **self.admin_site.each_context(request),
-            "title": "Bring studies in",
+            "title": _("Bring studies in"),
             "opts": self.opts,
             "form": form,
         }

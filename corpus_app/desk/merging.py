@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from corpus_app import curation, hooks, sources
 from corpus_app.appraisal import RiskOfBias
@@ -41,7 +42,7 @@ def duplicates(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> Ht
     found = sorted(pairs(), key=lambda pair: not pair.is_sure)
     context = {
         **model_admin.admin_site.each_context(request),
-        "title": "Studies that may be one",
+        "title": _("Studies that may be one"),
         "opts": model_admin.opts,
         "pairs": found,
         "sure": sum(pair.is_sure for pair in found),

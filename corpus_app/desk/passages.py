@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from common.desk import SeenField
 from corpus_app import curation, hooks
@@ -97,7 +98,7 @@ class PassageAdmin(HistoryMixin):
     list_filter = (IndexedFilter, QualityFilter, "section", "kind", "study__status", "study__collection")
     list_select_related = ("study",)
     search_fields = ("text", "heading", "study__study_id")
-    search_help_text = "Words of the passage or of the study's title, or a study's id."
+    search_help_text = _("Words of the passage or of the study's title, or a study's id.")
     ordering = ("study__study_id", "position")
     change_form_template = "admin/corpus_app/passage/change_form.html"
     actions = ("embed_passages_again",)
@@ -119,7 +120,7 @@ class PassageAdmin(HistoryMixin):
     def beginning(self, passage: Passage) -> str:
         return f"{passage.text[:90]}…" if len(passage.text) > 90 else passage.text
 
-    @admin.display(description="study is", ordering="study__status")
+    @admin.display(description=_("study is"), ordering="study__status")
     def status(self, passage: Passage) -> str:
         return passage.study.get_status_display()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from corpus_app import curation
 from corpus_app.desk.text_quality import ShownFinding
@@ -47,7 +48,7 @@ def find_obstacles(
 def find_unwritten(study: Study) -> Iterator[Place]:
     """Yield what a study lacks of the words by which readers find and understand it."""
     if not study.takeaway:
-        yield Place("It has no takeaway: say what the study as a whole tells a reader.", "#id_takeaway")
+        yield Place(_("It has no takeaway: say what the study as a whole tells a reader."), "#id_takeaway")
     findings = list(study.findings.order_by("position"))
     for row, finding in enumerate(findings):
         if not finding.plain:

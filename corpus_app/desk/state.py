@@ -15,6 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from corpus_app import curation, hooks
 from corpus_app.desk import bulk, queue
@@ -62,7 +63,7 @@ WITHDRAW = StateChange(
     "withdraw",
     "Withdraw studies",
     "corpus_app.publish_study",
-    "They are gone from search at once. Past answers keep their place but hide these studies’ words from the public.",
+    "They are gone from search at once. Past answers stay, without these studies’ words.",
     "Withdraw",
 )
 NOTICE = StateChange(
@@ -80,8 +81,8 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3, "cols": 70}),
         max_length=2000,
-        help_text="Kept with the study and in its history.",
-        error_messages={"required": "Give the reason: it is kept with the study and in its history."},
+        help_text=_("Kept with the study and in its history."),
+        error_messages={"required": _("Give the reason: it is kept with the study and in its history.")},
     )
 
     def clean_reason(self) -> str:
@@ -165,7 +166,7 @@ def confirm_or_apply(
         return response
     context = {
         **model_admin.admin_site.each_context(request),
-        "title": change.title,
+        "title": _(change.title),
         "opts": model_admin.opts,
         "change": change,
         "affected": affected,

@@ -13,7 +13,8 @@ from django.db.models import F, Func, QuerySet, TextField, Value
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import path, reverse
-from django.utils.text import capfirst
+from django.utils.text import capfirst, format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from common.desk import SeenField
 from corpus_app import curation, hooks
@@ -71,7 +72,9 @@ class StudyForm(QuestionsForm):
     )
     authors = LinesField(max_length=200, help_text="One on each line, as Family AB.")
     labels = LinesField(
-        max_length=LABEL_LETTERS, rows=2, help_text=f"{Study._meta.get_field('labels').help_text} One on each line."
+        max_length=LABEL_LETTERS,
+        rows=2,
+        help_text=format_lazy("{} One on each line.", Study._meta.get_field("labels").help_text),
     )
     risk_of_bias = BiasField(
         label="Risk of bias",
@@ -132,7 +135,7 @@ class StudyForm(QuestionsForm):
             return cleaned
         stored = Study.objects.select_for_update(no_key=True).filter(pk=self.instance.pk).first()
         if stored and cleaned.get("seen_version") != str(stored.version):
-            self.add_error(None, str(curation.EditConflict("this study")))
+            self.add_error(None, str(curation.EditConflict(str(_("this study")))))
         return cleaned
 
 
@@ -241,7 +244,7 @@ class StudyAdmin(HistoryMixin):
     )
     list_select_related = ("collection", "assignee")
     search_fields = ("study_id", "title", "authors_in_a_line", "doi", "journal")
-    search_help_text = "Words of the title, an author, the journal, a DOI or a study’s id."
+    search_help_text = _("Words of the title, an author, the journal, a DOI or a study’s id.")
     ordering = ("study_id",)
     inlines = (PassageInline, FindingInline, StudyConceptInline)
     actions = (
@@ -496,7 +499,7 @@ class StudyAdmin(HistoryMixin):
     def merge_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> HttpResponse | None:
         chosen = list(queryset.order_by("study_id").values_list("study_id", flat=True)[:3])
         if len(chosen) != 2:
-            self.message_user(request, "Choose two studies to merge.", messages.ERROR)
+            self.message_user(request, _("Choose two studies to merge."), messages.ERROR)
             return None
         keep, other = order_by_loss(*chosen)
         query = urlencode({"keep": keep, "other": other})

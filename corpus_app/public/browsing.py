@@ -314,6 +314,8 @@ class StudyDetail:
     """Number of answers that quote it; None if no counter is registered."""
     answered: Sequence[records.AnsweredQuestion]
     """Publicly listed questions whose answers cite it."""
+    offered: Sequence[records.OfferedQuestion]
+    """Curated questions that it answers."""
 
 
 def find_study(study_id: str, *, with_archived: bool = False) -> StudyDetail | None:
@@ -327,6 +329,7 @@ def find_study(study_id: str, *, with_archived: bool = False) -> StudyDetail | N
         history=changes.of_study(page.study),
         cited_by=_cited_by(study_id),
         answered=[row for source in hooks.answered_questions_citing for row in source(study_id)],
+        offered=[row for source in hooks.offered_questions_of for row in source(study_id)],
     )
 
 
@@ -395,6 +398,8 @@ class TopicPage:
     """Findings of unretracted studies that name the topic."""
     answered: Sequence[records.AnsweredQuestion]
     """Publicly listed questions that name the topic."""
+    offered: Sequence[records.OfferedQuestion]
+    """Curated questions that name the topic."""
 
 
 def topics() -> Mapping[str, Topic]:
@@ -425,6 +430,7 @@ def find_topic(concept_id: str) -> TopicPage | None:
         studies=studies,
         findings=_findings(topic.concept, studies),
         answered=[row for source in hooks.answered_questions_about for row in source(concept_id)],
+        offered=[row for source in hooks.offered_questions_about for row in source(concept_id)],
     )
 
 

@@ -22,6 +22,7 @@ from corpus_app.search.catalogue import (
     vocabulary,
 )
 from corpus_app.search.citation_states import STILL_THERE, states, study_states
+from corpus_app.search.curated_questions import questions_naming, questions_of, questions_typed
 from corpus_app.search.hybrid import find
 from corpus_app.search.passages import (
     as_record,
@@ -82,6 +83,9 @@ __all__ = [
     "passages_among",
     "plain_passages",
     "published_studies",
+    "questions_naming",
+    "questions_of",
+    "questions_typed",
     "references",
     "score_studies",
     "site",

@@ -40,6 +40,7 @@ def find(
     vector: Sequence[float] | None,
     *,
     collection: str | None = None,
+    study_ids: Sequence[str] | None = None,
     limit: int = 200,
     dense_error: str | None = None,
     k1: float = K1,
@@ -49,13 +50,14 @@ def find(
 
     Each hit has the raw scores of both halves. Without a vector the dense half is missing, for the reason
     `dense_error`. A half that fails is named in the result, and the other still answers. Raises DatabaseError when both
-    fail. `k1` and `b` are those of BM25.
+    fail. With `study_ids`, only passages of these studies are found. `k1` and `b` are those of BM25.
     """
     encoder = encoder_name()
     parameters = {
         **lexeme_parameters(text),
         "encoder": encoder,
         "collection": collection,
+        "study_ids": None if study_ids is None else list(study_ids),
         "limit": limit,
         "k1": k1,
         "b": b,
@@ -185,7 +187,7 @@ _LEXICAL = """
         )) / 1e9::float8 AS bm25
         FROM rarity
         JOIN corpus_app_passageterm t USING (lexeme)
-        WHERE true {in_collection}
+        WHERE true {limits}
         GROUP BY passage_id
     ),
 """.replace("{question}", QUESTION)
@@ -197,7 +199,7 @@ _NO_LEXICAL = """
 _DENSE = """
     dense AS (
         SELECT passage_id, -(vector <#> %(vector)s::halfvec) AS cosine
-        FROM corpus_app_passagevector WHERE encoder = %(encoder)s AND searchable {in_collection}
+        FROM corpus_app_passagevector WHERE encoder = %(encoder)s AND searchable {limits}
     )
 """
 # The nearest passages by HNSW, and the best by words. Fusion needs the lowest cosine of all, which would take a full
@@ -205,7 +207,7 @@ _DENSE = """
 _APPROXIMATE = """
     vectors AS NOT MATERIALIZED (
         SELECT passage_id, vector::halfvec({dimensions}) AS vector
-        FROM corpus_app_passagevector WHERE encoder = %(encoder)s AND searchable {in_collection}
+        FROM corpus_app_passagevector WHERE encoder = %(encoder)s AND searchable {limits}
     ),
     dense AS (
         (SELECT passage_id, -(vector <#> %(vector)s::halfvec) AS cosine
@@ -219,7 +221,11 @@ _APPROXIMATE = """
          FROM (SELECT * FROM vectors ORDER BY vector <#> %(opposite)s::halfvec LIMIT 1) farthest)
     )
 """
-_IN_COLLECTION = "AND collection_id = %(collection)s"
+_IN_COLLECTION = " AND collection_id = %(collection)s"
+_OF_STUDIES = """ AND passage_id IN (
+    SELECT p.id FROM corpus_app_passage p JOIN corpus_app_study s ON s.id = p.study_id
+    WHERE s.study_id = ANY(%(study_ids)s::text[])
+)"""
 _NO_DENSE = """
     dense AS (SELECT NULL::bigint AS passage_id, NULL::float8 AS cosine WHERE false)
 """
@@ -248,12 +254,15 @@ def _run(lexical: str, dense: str, parameters: dict[str, Any]) -> tuple[Any, ...
     is_exact = "opposite" not in parameters
     settings = _EXACT_SETTINGS if is_exact else _ANN_SETTINGS
     with pipelining.snapshot_pipeline(settings=settings, is_planned_once=is_exact) as send:
-        cursor = send(_in_collection(_VERSION + lexical + dense + _BOTH, parameters), parameters)
+        cursor = send(_limited(_VERSION + lexical + dense + _BOTH, parameters), parameters)
     return pipelining.single_row(cursor)
 
 
-def _in_collection(statement: str, parameters: dict[str, Any]) -> str:
-    return statement.replace("{in_collection}", "" if parameters["collection"] is None else _IN_COLLECTION)
+def _limited(statement: str, parameters: dict[str, Any]) -> str:
+    """Limit the statement to a collection and to studies, where the parameters name any."""
+    in_collection = "" if parameters["collection"] is None else _IN_COLLECTION
+    of_studies = "" if parameters["study_ids"] is None else _OF_STUDIES
+    return statement.replace("{limits}", in_collection + of_studies)
 
 
 # --- Select the best --------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ is that of `hybrid`, with statistics per kind of text.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from common import pipelining
 from corpus_app import models, records
 from corpus_app.embedding import metric
 from corpus_app.models import ANN_EF, PassageVector, StudyTextVector
-from corpus_app.records import ShortText, StudyScores, TextKind, TextScore
+from corpus_app.records import CuratedQuestion, ShortText, StudyScores, TextKind, TextScore
 from corpus_app.search import hybrid
 from corpus_app.search.question_vectors import encoder_of
 
@@ -25,6 +26,9 @@ PASSAGE = "passage"
 KINDS = (*(kind.value for kind in TextKind), PASSAGE)
 """The kinds of text; packed rows hold a kind's index in this tuple."""
 PASSAGE_CODE = KINDS.index(PASSAGE)
+QUESTION_CODE = KINDS.index(TextKind.QUESTION.value)
+NEAR_QUESTIONS = 24
+"""Nearest curated questions that are read, so that some are left once those that ask the same are dropped."""
 
 DECIMALS = records.COSINE_DECIMALS  # scores are rounded, so that the order of summation cannot decide between equals
 
@@ -32,13 +36,19 @@ _PACKED_TYPE = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("s
 
 
 def score_studies(
-    text: str, vectors: Sequence[Sequence[float]], *, collection: str | None = None, limit: int = 50
+    text: str,
+    vectors: Sequence[Sequence[float]],
+    *,
+    collection: str | None = None,
+    study_ids: Sequence[str] | None = None,
+    limit: int = 50,
 ) -> tuple[StudyScores, ...]:
     """Return how well the texts of each candidate study match a question, in the order of the studies' ids.
 
     A candidate has one of the best `limit` texts of a kind (a `TextKind`, or `passage`) by BM25 or by cosine; all its
     maxima are exact. `vectors` are those of the question's formulations; the first one decides which texts are near.
-    Without vectors there are no cosines. Raises DatabaseError when a statement fails.
+    Without vectors there are no cosines. With `study_ids`, only these studies are candidates. Raises DatabaseError when
+    a statement fails.
     """
     encoder = encoder_of(next(iter(vectors), None))
     parameters = {
@@ -46,6 +56,7 @@ def score_studies(
         "k1": hybrid.K1,
         "b": hybrid.B,
         "collection": collection,
+        "study_ids": None if study_ids is None else list(study_ids),
         "limit": limit,
         "encoder": encoder,
         "space": metric.space(encoder),
@@ -60,10 +71,11 @@ def score_studies(
         studies = np.union1d(words.studies_of_best(limit), best_by_meaning)
         best_words, best_meaning = words.best_of(studies), meaning[0].best_of(studies)
         others = tuple(rows.best_of(studies) for rows in meaning[1:])
-        texts, names = statements.descriptions(best_words, best_meaning, studies)
+        near = meaning[0].best_of_kind(QUESTION_CODE, studies, NEAR_QUESTIONS)
+        texts, names = statements.descriptions((best_words, best_meaning, near), studies)
         matched = statements.matched(studies)
     top3 = meaning[0].means_of_best(studies)
-    return tuple(_scores(best_words, best_meaning, others, top3, texts, names, matched))
+    return tuple(_scores(best_words, best_meaning, others, top3, texts, names, matched, near))
 
 
 class _Statements:
@@ -79,7 +91,7 @@ class _Statements:
         """Return the BM25 of every text that shares a word with the question, and the counts of texts."""
         own = {"text_index": StudyTextVector.ann_index(self._parameters["space"], TextKind.QUESTION)}
         own |= {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
-        packed, *counts = pipelining.single_row(self._send(self._in_collection(_WORDS), self._parameters | own))
+        packed, *counts = pipelining.single_row(self._send(self._limited(_WORDS), self._parameters | own))
         return Rows.unpack(packed), _Counts(*counts)
 
     def meaning(self, count: _Counts, words: Rows) -> tuple[tuple[Rows, ...], NDArray[np.int64]]:
@@ -111,7 +123,7 @@ class _Statements:
         """Return the cosines of the formulations to the vectors selected by these queries."""
         places = range(self._formulations)
         parts = " UNION ALL ".join(f"({part})" for part in vectors)
-        statement = self._in_collection(_COSINES.replace("{vectors}", parts))
+        statement = self._limited(_COSINES.replace("{vectors}", parts))
         for mark, form in (
             ("{scores}", "-(vector <#> asked{n}) AS score{n}"),
             ("{packed}", "float8send(score{n})"),
@@ -124,9 +136,14 @@ class _Statements:
         packed = pipelining.single_row(self._send(statement, self._parameters | own))[0]
         return Rows.unpack_formulations(packed, self._formulations)
 
-    def _in_collection(self, statement: str) -> str:
-        is_all = self._parameters["collection"] is None
-        return statement.replace("{in_collection}", "" if is_all else "AND v.collection_id = %(collection)s")
+    def _limited(self, statement: str) -> str:
+        """Limit the statement to a collection and to studies, where the parameters name any."""
+        in_collection = "" if self._parameters["collection"] is None else "AND v.collection_id = %(collection)s"
+        statement = statement.replace("{in_collection}", in_collection)
+        for mark, study in _STUDY_MARKS.items():
+            limit = "" if self._parameters["study_ids"] is None else f"AND {study} IN ({_CHOSEN})"
+            statement = statement.replace(mark, limit)
+        return statement
 
     def matched(self, studies: NDArray[np.int64]) -> dict[int, frozenset[str]]:
         """Return the question's lexemes that occur anywhere in each study."""
@@ -134,10 +151,10 @@ class _Statements:
         return {study: frozenset(lexemes) for study, lexemes in rows.fetchall()}
 
     def descriptions(
-        self, by_words: Rows, by_meaning: Rows, studies: NDArray[np.int64]
+        self, best: Sequence[Rows], studies: NDArray[np.int64]
     ) -> tuple[dict[int, ShortText], dict[int, tuple[str, bool]]]:
-        """Return the best short texts by primary key, and the id and curation flag of each study."""
-        wanted = np.union1d(*(rows.text[rows.kind != PASSAGE_CODE] for rows in (by_words, by_meaning)))
+        """Return the short texts of these rows by primary key, and the id and curation flag of each study."""
+        wanted = np.unique(np.concatenate([rows.text[rows.kind != PASSAGE_CODE] for rows in best]))
         texts = self._send(_TEXTS, {"texts": pipelining.Ids(wanted.tolist())})
         names = self._send(_STUDIES, {"studies": pipelining.Ids(studies.tolist())})
         described = {
@@ -215,6 +232,11 @@ class Rows:
         order = np.lexsort((own.text, -own.score, group))
         return own[order[np.unique(group[order], return_index=True)[1]]]
 
+    def best_of_kind(self, kind: int, studies: NDArray[np.int64], limit: int) -> Rows:
+        """Return the `limit` highest rows of a kind among these studies, the highest first."""
+        own = self[(self.kind == kind) & np.isin(self.study, studies)]
+        return own[np.lexsort((own.text, -own.score))[:limit]]
+
     def means_of_best(self, studies: NDArray[np.int64], count: int = 3) -> dict[tuple[int, int], float]:
         """Return the mean of the `count` highest scores by study and kind, left out where there are fewer."""
         own = self[np.isin(self.study, studies)]
@@ -236,7 +258,11 @@ def _scores(
     texts: dict[int, ShortText],
     names: dict[int, tuple[str, bool]],
     matched: dict[int, frozenset[str]],
+    near: Rows,
 ) -> Iterator[StudyScores]:
+    questions: dict[int, list[CuratedQuestion]] = defaultdict(list)
+    for study, text, score in zip(near.study.tolist(), near.text.tolist(), near.score.tolist(), strict=True):
+        questions[study].append(CuratedQuestion(texts[text].words, names[study][0], score))
     found: dict[int, dict[str, TextScore]] = {study: {} for study in names}
     cosines, words = _by_study(by_meaning), _by_study(by_words)
     further = [_by_study(rows) for rows in others]
@@ -252,7 +278,13 @@ def _scores(
             others=tuple(own[study, kind][1] for own in further if (study, kind) in own),
         )
     for study, (study_id, is_curated) in sorted(names.items(), key=lambda item: item[1]):
-        yield StudyScores(study_id, found[study], matched.get(study, frozenset()), is_curated=is_curated)
+        yield StudyScores(
+            study_id,
+            found[study],
+            matched.get(study, frozenset()),
+            is_curated=is_curated,
+            near_questions=tuple(questions[study]),
+        )
 
 
 def _by_study(rows: Rows) -> dict[tuple[int, int], tuple[int, float]]:
@@ -272,6 +304,11 @@ def _described(text: int | None, kind: int, texts: dict[int, ShortText]) -> Shor
 _CODE = "CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}" for code, kind in enumerate(KINDS)) + " END"
 _PACKED_ROW = "int8send(text_id) || int8send(study_id) || int4send({code}) || ".replace("{code}", _CODE)
 _PACKED = f"string_agg({_PACKED_ROW} float8send(score), '')"
+_STUDY_MARKS = {
+    "{of_scored}": "coalesce(matched.study_id, p.study_id)", "{of_texts}": "v.study_id", "{of_passages}": "p.study_id",
+}  # fmt: skip
+"""Where a statement is limited to studies, and what their key is there."""
+_CHOSEN = "SELECT id FROM corpus_app_study WHERE study_id = ANY(%(study_ids)s::text[])"
 _QUESTION = """
     WITH question AS MATERIALIZED ({question})
 """.replace("{question}", hybrid.QUESTION)
@@ -306,6 +343,7 @@ _WORDS = """
     scored AS (
         SELECT text_id, coalesce(matched.study_id, p.study_id) AS study_id, matched.kind, score
         FROM matched LEFT JOIN corpus_app_passage p ON p.id = matched.text_id AND matched.kind = 'passage'
+        WHERE true {of_scored}
     )
     SELECT (SELECT {packed} FROM scored),
            (SELECT coalesce(sum(texts) FILTER (WHERE kind <> 'passage'), 0)::bigint FROM corpus),
@@ -321,12 +359,12 @@ _COSINES = """
 """.replace("{row}", _PACKED_ROW)
 _TEXT_VECTORS = """
     SELECT text_id, study_id, kind, vector, {projected} FROM corpus_app_studytextvector v
-    WHERE encoder = %(space)s AND searchable {in_collection}
+    WHERE encoder = %(space)s AND searchable {in_collection} {of_texts}
 """
 _PASSAGE_VECTORS = """
     SELECT passage_id AS text_id, p.study_id, 'passage' AS kind, vector, {plain}
     FROM corpus_app_passagevector v JOIN corpus_app_passage p ON p.id = v.passage_id
-    WHERE encoder = %(encoder)s AND searchable {in_collection}
+    WHERE encoder = %(encoder)s AND searchable {in_collection} {of_passages}
 """
 _NEAREST = "ORDER BY vector::halfvec({dimensions}) <#> %({asked}0)s::halfvec LIMIT %(limit)s"
 _NEAREST_BY_METRIC, _NEAREST_BY_MEANING = (

@@ -57,7 +57,6 @@ from corpus_app.sources.formats import (
     read_file,
     source_of,
     stream,
-    with_collection,
 )
 from corpus_app.sources.headings import is_paper_section
 from corpus_app.sources.intake import Source
@@ -65,7 +64,7 @@ from corpus_app.sources.layout import CONCEPTS, MASTER, RECORDS, STUDIES
 from corpus_app.sources.lexicon import lexicon_path, read_lexica
 from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
-from corpus_app.sources.sheets import sheet_pieces, to_sheet
+from corpus_app.sources.sheets import sheet_pieces
 from corpus_app.sources.site_file import find_problems as site_problems
 from corpus_app.sources.site_file import site_hash, site_of
 from corpus_app.sources.studies import study_from
@@ -145,10 +144,8 @@ __all__ = [
     "to_csl_json",
     "to_csv",
     "to_ris",
-    "to_sheet",
     "url_fault",
     "vocabulary_from",
-    "with_collection",
     "with_passage_questions",
     "with_questions",
 ]

@@ -299,11 +299,6 @@ def source_of(path: Path, *, name: str = "") -> Source:
     return Source(name or path.name, path)
 
 
-def with_collection(studies: Iterable[StudyDraft], collection: str) -> tuple[StudyDraft, ...]:
-    """Put the drafts without a collection into this one."""
-    return tuple(draft if draft.collection else replace(draft, collection=collection) for draft in studies)
-
-
 def _unknown(draft: StudyDraft, known: Known) -> Iterator[Problem]:
     if draft.collection and draft.collection not in known.collections:
         yield draft.problem("collection", f"{draft.collection!r} is no collection; known: {listed(known.collections)}.")

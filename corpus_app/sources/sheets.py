@@ -36,11 +36,6 @@ LONGEST_CELL = 32_767  # characters: what a cell of a spreadsheet holds
 # --- Writing
 
 
-def to_sheet(rows: Iterable[tuple[int, StudyDraft]], facets: Collection[str] = ()) -> bytes:
-    """Return a CSV of studies to be mended, from each study's version and draft, and the facets of the corpus."""
-    return b"".join(sheet_pieces(rows, facets))
-
-
 def sheet_pieces(rows: Iterable[tuple[int, StudyDraft]], facets: Collection[str] = ()) -> Iterator[bytes]:
     """Yield a CSV of studies to be mended, piece by piece; `facets` without a column of their own share one."""
     columns = [column for column in COLUMNS if column != "facets" or not COLUMNS_OF_FACETS.keys() >= set(facets)]

@@ -18,11 +18,16 @@ from django.utils.translation import gettext_noop as N_
 register = template.Library()
 
 ENGLISH = "en"
+DIRECTED = ' dir="auto"'
+"""Text of people and files runs in its own direction, whatever the page's."""
 SCRIPT_WORDS = (
     N_("(loosely supported)"),
     N_("1 question below. Down arrow to choose."),
+    N_("About people like you"),
+    N_("About people like you: {n} of the {all} studies cited here."),
     N_("Also searched for:"),
     N_("Answered before"),
+    N_("Answered by the studies"),
     N_("Beginner"),
     N_("Copied"),
     N_("Intermediate"),
@@ -30,7 +35,7 @@ SCRIPT_WORDS = (
     N_("It took too long."),
     N_("Link copied"),
     N_("Many answers are being made at this moment."),
-    N_("Many questions came from here just now."),
+    N_("Many questions have come from here in a short time."),
     N_("Of {n} studies:"),
     N_("Please try again in a moment."),
     N_("Please try again in a while."),
@@ -42,8 +47,8 @@ SCRIPT_WORDS = (
     N_("Searching the studies…"),
     N_("Sending…"),
     N_("Something went wrong on our side."),
-    N_("Sorted by {column}, falling."),
-    N_("Sorted by {column}, rising."),
+    N_("Sorted by {column}, descending."),
+    N_("Sorted by {column}, ascending."),
     N_("Source {number} could not be opened. {reason} Please try again in a moment."),
     N_("Sources"),
     N_("Stopped."),
@@ -55,7 +60,7 @@ SCRIPT_WORDS = (
     N_("The site cannot be reached."),
     N_("This page is out of date. {promise} If that does not help, allow cookies from this site."),
     N_("Topic"),
-    N_("What you said could not be sent."),
+    N_("Your feedback could not be sent."),
     N_("You are offline."),
     N_(
         "You are offline. What is on this page can still be read; "
@@ -112,8 +117,8 @@ class _Attribute(template.Node):
 
 @register.tag
 def in_english(parser: Parser, token: Token) -> template.Node:
-    """Write the `lang` attribute of an element with corpus text; nothing on an English page."""
-    return _Attribute(lambda: "" if _page_language() == ENGLISH else ' lang="en"', token)
+    """Write the `lang` and `dir` attributes of an element with corpus text; an English page needs no `lang`."""
+    return _Attribute(lambda: DIRECTED if _page_language() == ENGLISH else f' lang="en"{DIRECTED}', token)
 
 
 @register.tag

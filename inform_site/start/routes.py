@@ -10,10 +10,11 @@ from django.contrib.auth.models import User
 
 from corpus_app import curation, search
 from corpus_app.curation.lexica import SAFETY
-from qa_app.models import SafetyReply
+from qa_app.answers.answering import reviewed
 from qa_app.pipeline.lexicon import LexiconError
 from qa_app.pipeline.question import safety
 from qa_app.pipeline.question.safety import URGENT, SafetyLexicon
+from qa_app.pipeline.records import Declined, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,14 @@ EXAMPLES_SHOWN = 2
 
 def shown_routes() -> list[ShownRoute]:
     lexicon, off = SafetyLexicon.build(search.lexicons()), search.site().routes_off
-    replies = {reply.route: reply.message for reply in SafetyReply.objects.filter(status=SafetyReply.Status.APPROVED)}
     shown = []
     for name, route in lexicon.routes.items():
         rules = [rule for rule in lexicon.rules if rule.route == name][:EXAMPLES_SHOWN]
+        declined = Declined(Outcome.GUARDRAIL, name, safety.with_instead(route.message, route.instead))
         shown.append(
             ShownRoute(
                 name=name,
-                reply=replies.get(name, safety.with_instead(route.message, route.instead)),
+                reply=reviewed(declined).message,
                 examples=tuple(rule.example for rule in rules),
                 counterexamples=tuple(rule.counterexample for rule in rules),
                 applies=name not in off,

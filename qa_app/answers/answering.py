@@ -253,15 +253,24 @@ def store(
                 policy_id=ending.policy.label,
                 engine=engine(),
                 parent_id=parent,
+                asked_key=asked_key(body),
+                candidates=list(ending.search.candidates) if ending.search else [],
                 created_at=now,
             )
             row.payload, passages = packing.pack(body)
             stored = [{"digest": key} | passages[key] for key in sorted(passages)]  # a fixed order prevents deadlocks
             send(_STORE_PASSAGES, [_json(stored)])
             send(_STORE_ANSWER, [*(getattr(row, name) for name in _PLAIN), _json(row.payload), _json(drafts)])
-        if files_gap and not isinstance(ending, Counted) and ending.outcome in FILED:
+        is_whole = not ending.question.filters.narrows  # what some studies lack, others may have
+        if files_gap and is_whole and not isinstance(ending, Counted) and ending.outcome in FILED:
             Gap.objects.file(row, missing=list(ending.missing))
     return body
+
+
+def asked_key(body: Mapping[str, Any]) -> str:
+    """Return a hash of a question as it was asked, apart from its filters; `body` is the payload of its answer."""
+    parent = body["parent"] if body["understood_as"] else None  # a question that needed no context had none
+    return hashlib.sha256(_json([body["question"], body["mode"], body["collection"], parent]).encode()).hexdigest()
 
 
 def _json(value: Any) -> str:
@@ -367,13 +376,16 @@ _STORE_PASSAGES = """
     )
     ON CONFLICT (digest) DO NOTHING
 """
-_PLAIN = "id request_id question mode collection outcome corpus_version policy_id engine parent_id created_at".split()
+_PLAIN = (
+    "id request_id question mode collection outcome corpus_version policy_id engine parent_id asked_key candidates "
+    "created_at".split()
+)
 _STORE_ANSWER = """
     INSERT INTO qa_app_answer (
-        id, request_id, question, mode, collection, outcome, corpus_version, policy_id, engine, parent_id, created_at,
-        payload, drafts
+        id, request_id, question, mode, collection, outcome, corpus_version, policy_id, engine, parent_id, asked_key,
+        candidates, created_at, payload, drafts
     )
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::varchar[], %s, %s::jsonb, %s::jsonb)
 """
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as N_
 
 from corpus_app import search
-from qa_app.answers import answering, contexts, passage_search, redaction, storing
+from qa_app.answers import answering, contexts, passage_search, redaction, storing, study_filters
 from qa_app.answers.contexts import ExpiredContext as ExpiredContext
 from qa_app.answers.contexts import Opened, WrittenPart
 from qa_app.answers.contexts import UnknownContext as UnknownContext
@@ -29,6 +29,7 @@ from qa_app.pipeline.ports import OutOfTime as OutOfTime
 from qa_app.pipeline.question import follow_up
 from qa_app.pipeline.records import InsufficientEvidence as InsufficientEvidence
 from qa_app.pipeline.records import Mode, Outcome, Question
+from qa_app.pipeline.study_filters import StudyFilters
 from qa_app.pipeline.text import clean
 from qa_app.writers.rationed import Allowance as Allowance
 from qa_app.writers.rationed import ModelQuotaUsedUp as ModelQuotaUsedUp
@@ -66,6 +67,7 @@ def ask(
     collection: str | None = None,
     writer: str = "auto",
     parent: str | None = None,
+    filters: object = None,
     now: datetime | None = None,
     preset: str | None = None,
     most_passages: object = None,
@@ -75,7 +77,7 @@ def ask(
 ) -> Payload:
     """Answer a question and store the answer.
 
-    A follow-up (`parent`) inherits the subject, mode and collection of its parent unless they are given.
+    A follow-up (`parent`) inherits the subject, mode, collection and filters of its parent unless they are given.
     `preset` replaces the site's policy; `most_passages` and `most_studies` limit the evidence for this question.
     With `keeps_evidence`, `write_part` can write from the same evidence later, by the answer's request id.
     `allowance` decides whether a language model may write; otherwise the extractive writer does.
@@ -83,7 +85,7 @@ def ask(
     """
     policy = answering.POLICY if preset is None else read_policy(preset)
     policy = _limit_evidence(policy, most_passages=most_passages, most_studies=most_studies)
-    checked = check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
+    checked = check(question=question, mode=mode, collection=collection, writer=writer, parent=parent, filters=filters)
     answer = partial(
         contexts.answer,
         checked,
@@ -135,7 +137,10 @@ def repeat(row: Answer) -> dict[str, Any]:
     """Return the arguments that ask a stored answer's question again; a collection that is gone is left out."""
     collection = row.collection if row.collection in {c.slug for c in search.collections()} else None
     parent = row.parent_id if row.payload.get("understood_as") else None  # a question that needed no context had none
-    return {"question": row.question, "mode": row.mode, "collection": collection, "parent": parent}
+    filters = study_filters.read_stored(row.payload.get("filters")).to_json()
+    return {
+        "question": row.question, "mode": row.mode, "collection": collection, "parent": parent, "filters": filters
+    }  # fmt: skip
 
 
 def has_one_engine(*answer_ids: str) -> bool:
@@ -152,8 +157,9 @@ def find_changes(payload: Payload, since: str) -> Changes | None:
 
 
 def _question_key(body: Payload) -> str:
-    """Return a key that answers to the same question share."""
-    return question_key(body.get("understood_as") or body["question"])
+    """Return a key that answers to the same question under the same filters share."""
+    filters = study_filters.to_words(body.get("filters"))
+    return question_key(f"{body.get('understood_as') or body['question']} {filters}")
 
 
 def find_passages(
@@ -195,7 +201,9 @@ def write_part(
         return contexts.write_part(request_id, part, writer=writer, now=now, allowance=allowance, limit=limit)
 
 
-def check(*, question: object, mode: object, collection: object, writer: object, parent: object) -> Question:
+def check(
+    *, question: object, mode: object, collection: object, writer: object, parent: object, filters: object = None
+) -> Question:
     """Validate the arguments and return the question; a follow-up inherits what it omits. Raises BadQuestion."""
     text = _checked_text(question)
     before = _find_parent(parent)
@@ -210,6 +218,10 @@ def check(*, question: object, mode: object, collection: object, writer: object,
     check_collection(collection)
     if collection is None and chosen is not None and chosen in {c.slug for c in search.collections()}:
         collection = chosen
+    if filters is None and before is not None:
+        narrowed = study_filters.read_stored(before.payload.get("filters"))
+    else:
+        narrowed = _check_filters(filters)
     asked = _searchable(text)
     meant = _resolve_follow_up(asked, before) if before else None
     return Question(
@@ -218,7 +230,15 @@ def check(*, question: object, mode: object, collection: object, writer: object,
         mode=Mode(mode),
         collection=collection if isinstance(collection, str) else None,
         understood_as=meant,
+        filters=narrowed,
     )
+
+
+def _check_filters(given: object) -> StudyFilters:
+    try:
+        return StudyFilters() if given is None else study_filters.read(given)
+    except study_filters.BadFilters as bad:
+        raise BadQuestion("filters", "unknown", str(bad)) from bad
 
 
 def check_collection(collection: object) -> None:
@@ -277,7 +297,7 @@ def _checked_text(question: object) -> str:
         )
     if not is_storable(text) or REPLACEMENT_CHARACTER in text:
         raise BadQuestion(
-            "question", "not_text", N_("The question holds characters that are not text. Please type it again.")
+            "question", "not_text", N_("The question contains characters that are not text. Please type it again.")
         )
     if not clean(text):
         raise BadQuestion("question", "blank", N_("Please type a question."))

@@ -36,6 +36,8 @@ class ComparedSentence:
     """Citation numbers; empty except at the end of a quotation."""
     is_shared: bool
     """Whether the other answer contains the same sentence."""
+    attribution: str = ""
+    """The study that the words are from, as the answer names it; empty where the line before or the text tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,11 @@ def compare(first: Payload, second: Payload, *, is_same_engine: bool = True) -> 
     )
     differences = _differences(*sides)
     if not is_same_engine:
-        differences.append(gettext("They were made by different engines: the same studies may be put in other words."))
+        differences.append(
+            gettext(
+                "They were made by different versions of the software, so the same studies may be worded differently."
+            )
+        )
     return Comparison(
         sides=sides,
         differences=tuple(differences) or (same,),
@@ -103,15 +109,11 @@ def _side(name: str, payload: Payload, other: Payload) -> Side:
     return Side(
         name=name,
         answer=payload,
-        headline=(ComparedSentence(headline.sentence.text, headline.sentence.markers, is_shared),) if headline else (),
+        headline=(_headline(headline.sentence, is_shared),) if headline else (),
         verdict=headline.verdict if headline else "",
         counts=headline.counts if headline else (),
         summary=tuple(_lines(payload["summary"]["sentences"], shared)),
-        lines=tuple(
-            _lines(
-                [row for row in payload["answer"]["sentences"] if not short.issuperset(_split_sentences(row))], shared
-            )
-        ),
+        lines=tuple(_lines(payload["answer"]["sentences"], shared, left_out=short)),
         sources=tuple(
             ComparedSource(row["index"], row["study_id"], row["title"], row["year"], row["study_id"] in cited)
             for row in public
@@ -121,12 +123,27 @@ def _side(name: str, payload: Payload, other: Payload) -> Side:
     )
 
 
-def _lines(rows: Iterable[Payload], shared: set[str]) -> Iterator[ComparedSentence]:
+def _headline(sentence: presentation.ShownSentence, is_shared: bool) -> ComparedSentence:
+    return ComparedSentence(sentence.text, sentence.markers, is_shared, sentence.attribution)
+
+
+def _lines(
+    rows: Iterable[Payload], shared: set[str], left_out: set[str] | frozenset[str] = frozenset()
+) -> Iterator[ComparedSentence]:
+    """Yield the sentences of these rows. A row after one that is left out is given the attribution of that one."""
+    names: dict[tuple[int, ...], str] = {}
+    before: tuple[int, ...] = ()
     for row in rows:
-        *inside, last = _split_sentences(row)
-        for text in inside:
-            yield ComparedSentence(text, (), text in shared)
-        yield ComparedSentence(last, tuple(row["citations"]), last in shared)
+        texts, cited = _split_sentences(row), tuple(row["citations"])
+        if row.get("attribution"):
+            names[cited] = row["attribution"]
+        if left_out.issuperset(texts):
+            continue
+        who = row.get("attribution") or ("" if cited == before else names.get(cited, ""))
+        before = cited
+        for place, text in enumerate(texts):
+            markers = cited if place == len(texts) - 1 else ()
+            yield ComparedSentence(text, markers, text in shared, "" if place else who)
 
 
 def _sentences(rows: Iterable[Payload]) -> Iterator[str]:
@@ -173,7 +190,7 @@ def _differences(a: Side, b: Side) -> list[str]:
         )
     sure_a, sure_b = a.answer["confidence"], b.answer["confidence"]
     if sure_a and sure_b and sure_a["score"] != sure_b["score"]:
-        words = gettext("Chance that it fits the question: %(a)s of 100 for A, %(b)s for B.")
+        words = gettext("Match with the question: %(a)s out of 100 for A, %(b)s for B.")
         found.append(words % {"a": sure_a["score"], "b": sure_b["score"]})
     if a.answer["corpus_version"] != b.answer["corpus_version"]:
         newer = "A" if a.answer["corpus_version"] > b.answer["corpus_version"] else "B"

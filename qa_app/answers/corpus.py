@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 from django.db import DatabaseError
 
 from corpus_app import search
-from corpus_app.records import Found, Passage, StudyScores
+from corpus_app.records import Found, Passage, Study, StudyScores
 from qa_app.answers.time_limit import TimeLimit
 from qa_app.models import CorpusCalibration
 from qa_app.pipeline.agreement import build_alias_index, map_finding
@@ -38,6 +39,12 @@ class SearchedCorpus:
     def __init__(self, limit: TimeLimit | None = None) -> None:
         self._limit = limit
         self._vectors: dict[str, Vector] = {}
+        self._study_ids: Sequence[str] | None = None  # all studies
+
+    def among(self, study_ids: Set[str]) -> SearchedCorpus:
+        limited = copy(self)
+        limited._study_ids = sorted(study_ids)
+        return limited
 
     def snapshot(self) -> AbstractContextManager[None]:
         return search.snapshot(milliseconds=self._limit.statement_timeout() if self._limit else None)
@@ -64,15 +71,27 @@ class SearchedCorpus:
         self, text: str, vectors: Sequence[Vector], *, collection: str | None, limit: int
     ) -> tuple[StudyScores, ...]:
         try:
-            return search.score_studies(text, vectors, collection=collection, limit=limit)
+            return self._scores(text, vectors, collection, limit)
         except DatabaseError as error:
             if not vectors:
                 raise
             logger.warning("Studies are ranked by words alone, for their vectors cannot be compared: %s", error)
-            return search.score_studies(text, (), collection=collection, limit=limit)
+            return self._scores(text, (), collection, limit)
+
+    def _scores(
+        self, text: str, vectors: Sequence[Vector], collection: str | None, limit: int
+    ) -> tuple[StudyScores, ...]:
+        found = search.score_studies(text, vectors, collection=collection, limit=limit)
+        if self._study_ids is None:
+            return found
+        chosen = search.score_studies(text, vectors, collection=collection, study_ids=self._study_ids, limit=limit)
+        by_id = {score.study_id: score for score in (*found, *chosen)}
+        return tuple(by_id[study_id] for study_id in sorted(by_id))
 
     def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
-        return search.find(text, vector, collection=collection, limit=limit, dense_error=error)
+        return search.find(
+            text, vector, collection=collection, study_ids=self._study_ids, limit=limit, dense_error=error
+        )
 
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
         return search.load_passages(passage_ids)
@@ -82,6 +101,11 @@ class SearchedCorpus:
 
     def plain_passages(self, study_ids: Sequence[str]) -> tuple[Passage, ...]:
         return search.plain_passages(study_ids)
+
+
+def published_studies() -> Mapping[str, Study]:
+    """Return the published studies by id, retracted ones included."""
+    return search.once_per_version(_read_facts).studies
 
 
 def current_scaling() -> Scaling | None:

@@ -21,12 +21,17 @@ KINDS = ("relevance", "answerability", "lead", "grounding")
 
 def engine(policy: Policy) -> Engine:
     """Return the engine for the configured encoder."""
-    encoder = search.encoder_name()
-    return Engine(models(encoder), classifier(encoder), policy)
+    models, classifier = load(search.encoder_name())
+    return Engine(models, classifier, policy)
 
 
-@lru_cache(maxsize=4)  # model files are read once a process: a millisecond each
-def models(encoder: str) -> Models:
+@lru_cache(maxsize=4)  # files are read once a process: a millisecond each
+def load(encoder: str) -> tuple[Models, SafetyClassifier | None]:
+    """Return the encoder's models, and its safety classifier or None where it has none."""
+    return _load_models(encoder), SafetyClassifier.load(_path(encoder, SAFETY_FILE))
+
+
+def _load_models(encoder: str) -> Models:
     """Return the encoder's models; without any, those of the default encoder, marked as uncalibrated."""
     try:
         files = model_files(encoder)
@@ -50,12 +55,6 @@ def model_trouble() -> str | None:
     except BadModel as error:
         return str(error)
     return None
-
-
-@lru_cache(maxsize=4)  # read once a process
-def classifier(encoder: str) -> SafetyClassifier | None:
-    """Return the encoder's safety classifier; None where it has none."""
-    return SafetyClassifier.load(_path(encoder, SAFETY_FILE))
 
 
 def _path(encoder: str, name: str) -> Path:

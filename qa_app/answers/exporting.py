@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from corpus_app import search
 from corpus_app.records import Reference
-from qa_app.answers import asking, evidence_table, presentation, redaction
+from qa_app.answers import asking, evidence_table, presentation, redaction, study_filters
 from qa_app.answers.site_words import in_site_words
 from qa_app.templatetags import answer_words
 
@@ -83,11 +83,13 @@ def _blocks(payload: Payload, site: str) -> Iterator[str]:
     page = presentation.read(payload)
     yield f"# {_plain(payload['question'])}"
     yield f"**{answer_words.outcome_words(payload['outcome'])}.** {_plain(payload['message'] or '')}".rstrip()
+    if filters := study_filters.describe(payload["filters"]):
+        yield f"Only from studies that fit: {_plain('; '.join(filters))}."
     yield "\n>\n".join(f"> {line}" for line in _notices(page))
     if page.headline:
         yield _headline(page.headline)
     if payload["outcome"] == "partial" and page.missing:
-        yield f"Nothing quoted here speaks of: {_plain(', '.join(page.missing))}."
+        yield f"Not mentioned in the quoted passages: {_plain(', '.join(page.missing))}."
     for title, paragraphs in (("Summary", page.summary), ("Answer", page.answer)):
         if paragraphs:
             yield f"## {title}"

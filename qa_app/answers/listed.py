@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.urls import reverse
 
 from corpus_app import search
-from corpus_app.records import AnsweredQuestion, Notice, Status
+from corpus_app.records import AnsweredQuestion
 from qa_app.models import Answer, Listing, question_key
 from qa_app.pipeline.records import Outcome
 from qa_app.pipeline.text import jaccard
@@ -56,11 +56,7 @@ def questions(is_wanted: Callable[[ListedQuestion], bool] = lambda _: True) -> t
     if not wanted:
         return ()
     states = search.study_states({study for one in wanted for study in one.studies})
-    citable = {
-        study
-        for study, state in states.items()
-        if state.status is Status.PUBLISHED and state.notice is not Notice.RETRACTED
-    }
+    citable = {study for study, state in states.items() if state.is_searched}
     newest: dict[str, ListedQuestion] = {}
     for one in wanted:
         if one.studies <= citable:

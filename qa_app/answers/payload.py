@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from functools import lru_cache
 from typing import Any
 
 from django.urls import reverse
@@ -54,6 +53,7 @@ def build_payload(
         "understood_as": ending.question.understood_as,
         "mode": ending.question.mode.value,
         "collection": ending.question.collection,
+        "filters": _filters(ending),
         "parent": parent,
         "scope": {
             "collection": ending.question.collection or ending.query.collection,
@@ -81,6 +81,12 @@ def build_payload(
         "timings_ms": dict(ending.timings_ms),
         "created_at": created_at,
     }
+
+
+def _filters(ending: Ending) -> Payload:
+    """Return the filters in force; neither a count of the corpus nor a fixed reply is narrowed."""
+    is_narrowed = not isinstance(ending, Counted) and not (isinstance(ending, Refused) and ending.declined)
+    return ending.question.filters.to_json() if is_narrowed else {}
 
 
 def _content(ending: Ending) -> Payload:
@@ -165,7 +171,7 @@ def replace_unstorable(text: str) -> str:
 
 def in_contract_order(body: Payload) -> Payload:
     """Sort the keys of a payload as in the contract: jsonb does not preserve their order."""
-    return {key: _sort_nested(body[key]) for key in _sort_keys(tuple(body))}
+    return {key: _sort_nested(body[key]) for key in sorted(body, key=_place)}
 
 
 _SCALARS = (str, int, float, bool, type(None))  # values without keys to sort
@@ -175,15 +181,13 @@ def _sort_nested(value: Any) -> Any:
     if isinstance(value, dict):
         return {
             key: inner if isinstance(inner := value[key], _SCALARS) else _sort_nested(inner)
-            for key in _sort_keys(tuple(value))
+            for key in sorted(value, key=_place)
         }
     return [_sort_nested(inner) for inner in value] if isinstance(value, list) else value
 
 
-@lru_cache(maxsize=1_000)
-def _sort_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Sort the keys of a row; cached, since most rows of a payload have the same keys."""
-    return tuple(sorted(keys, key=lambda key: (_ORDER.get(key, len(_ORDER)), key)))
+def _place(key: str) -> tuple[int, str]:
+    return _ORDER.get(key, len(_ORDER)), key
 
 
 def _scope_in_words(ending: Ending) -> str | None:
@@ -198,7 +202,7 @@ def _scope_in_words(ending: Ending) -> str | None:
 
 
 ADDED: Payload = {
-    "headline": None, "evidence_strength": None, "missing": [], "near_questions": [], "site_hash": None,
+    "headline": None, "evidence_strength": None, "missing": [], "near_questions": [], "site_hash": None, "filters": {},
 }  # fmt: skip
 """Fields added in later editions of the contract, with their defaults."""
 ADDED_TO_UNDERSTOOD: Payload = {
@@ -300,9 +304,14 @@ def _strength(strength: EvidenceStrength) -> Payload:
 
 
 def _near_question(near: NearQuestion, mode: Mode) -> Payload:
-    """Return a curated question and the address of the ask page with it filled in."""
-    asked = {"q": near.question} | ({} if mode is Mode.BEGINNER else {"mode": mode.value})
-    return {"question": near.question, "url": f"{reverse('ask')}?{urlencode(asked)}"}
+    """Return a curated question, the address of the ask page with it filled in, and the study that answers it."""
+    return {"question": near.question, "url": ask_address(near.question, mode), "study_id": near.study_id}
+
+
+def ask_address(question: str, mode: Mode = Mode.BEGINNER) -> str:
+    """Return the address of the ask page with this question in its box."""
+    asked = {"q": question} | ({} if mode is Mode.BEGINNER else {"mode": mode.value})
+    return f"{reverse('ask')}?{urlencode(asked)}"
 
 
 def _counted_studies(sentence: Sentence) -> list[Payload]:

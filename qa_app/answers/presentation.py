@@ -14,7 +14,7 @@ Payload = Mapping[str, Any]
 
 PARTS = ("summary", "answer")
 QUOTED = ("headline", *PARTS)
-NEAR_QUESTIONS_SHOWN = 3
+NEAR_QUESTIONS_SHOWN = 5
 SHOWN_VERDICTS = frozenset({"yes", "no", "no_clear_difference", "depends"})
 """Verdicts shown to readers."""
 COUNTED_SIDES = ("for", "without_difference", "against")

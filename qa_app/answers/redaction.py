@@ -33,12 +33,15 @@ def redact_now(body: Payload) -> Payload:
     """Redact a payload in place, within a snapshot."""
     cited = {c["study_id"] for c in body["citations"]}
     used = cited | {e["study_id"] for e in body["evidence"]}
-    named = used | _counted(body) | {o.get("study_id") for o in body["left_out"]} - {None}
+    offering = {near.get("study_id") for near in body["near_questions"]} - {None}
+    named = used | offering | _counted(body) | {o.get("study_id") for o in body["left_out"]} - {None}
     quoted = _passages_used(body)
     studies, passages = search.states(named, quoted)
     hidden = {s for s in named if s not in studies or studies[s].status not in READABLE}
     hidden |= _deleted(body, used - cited, {quoted[pk][0] for pk in passages})
     _hide(body, hidden)
+    answering = {study_id for study_id, state in studies.items() if state.is_searched}
+    body["near_questions"] = [row for row in body["near_questions"] if row.get("study_id") in (None, *answering)]
     for citation in body["citations"]:
         state = studies.get(citation["study_id"])
         if citation["study_id"] in hidden:

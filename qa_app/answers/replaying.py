@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from corpus_app import search
-from qa_app.answers import answering, engines, payload, storing
+from qa_app.answers import answering, engines, payload, storing, study_filters
 from qa_app.answers.corpus import SearchedCorpus
 from qa_app.answers.serialization import NotReadable, thaw
 from qa_app.answers.time_limit import TimeLimit
@@ -76,7 +76,8 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
     then = storing.restore_payload(row.payload)
     meant = then.get("understood_as")
     searched = clean(meant or row.question)[:2_000]
-    question = Question(row.question, searched, Mode(row.mode), row.collection, understood_as=meant)
+    filters = study_filters.read_stored(then.get("filters"))
+    question = Question(row.question, searched, Mode(row.mode), row.collection, meant, filters)
     made = _make(row, question, _read(Policy, row.policy.values), limit)
     now = payload.build_payload(
         made,

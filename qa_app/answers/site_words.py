@@ -21,6 +21,11 @@ UNNAMED = "A study"
 """An attribution to a study that has neither authors nor a design begins so."""
 
 
+def site_name() -> str:
+    """Return the name of the site, in the language of its corpus."""
+    return search.site().texts.name or "InForm"
+
+
 def in_site_words(payload: Payload) -> Payload:
     """Return the payload with the nouns of the site; itself where the site has none, or the page is not in English."""
     if not (get_language() or "").startswith("en") or search.site().nouns is None:

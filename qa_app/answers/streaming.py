@@ -109,6 +109,7 @@ def open_stream(
     collection: str | None = None,
     writer: str = "auto",
     parent: str | None = None,
+    filters: object = None,
     last_event_id: str | None = None,
     now: datetime | None = None,
     allowance: asking.Allowance | None = None,
@@ -122,7 +123,9 @@ def open_stream(
     Raises BadInput, EventIdMismatch, TooManyStreams, QuotaUsedUp and ModelQuotaUsedUp before anything is made.
     """
     try:
-        checked = asking.check(question=question, mode=mode, collection=collection, writer=writer, parent=parent)
+        checked = asking.check(
+            question=question, mode=mode, collection=collection, writer=writer, parent=parent, filters=filters
+        )
         request = _Request(checked, writer, parent, now or timezone.now(), allowance, admit, on_stored)
         return _open(request, last_event_id)
     finally:
@@ -141,11 +144,14 @@ def _open(request: _Request, last_event_id: str | None) -> AsyncGenerator[Event 
         job = _find_job(position.key)
         if job is not None and not job.is_abandoned():
             made_for = job.request.question
-            _require_same(request.question, made_for.text, made_for.mode, made_for.collection)
+            _require_same(
+                request.question, made_for.text, made_for.mode, made_for.collection, made_for.filters.to_json()
+            )
             return _follow(request, job, min(position.number, len(job.events)))  # at most what was sent
         stored = asking.find_by_request(position.key)
         if stored is not None:
-            _require_same(request.question, stored["question"], stored["mode"], stored["collection"])
+            asked = stored["question"], stored["mode"], stored["collection"]
+            _require_same(request.question, *asked, stored["filters"] or request.question.filters.to_json())
             events = list(_stored_events(position.key, stored))
             return _replay_events(events[min(position.stored, len(events) - 1) :])  # at least the last one
     if _count_watched() >= MAX_STREAMS:
@@ -164,8 +170,9 @@ def _read_id(text: str) -> _Position:
     return _Position(uuid.UUID(found[1]), int(found[2]), int(found[3]))
 
 
-def _require_same(question: Question, text: str, mode: str, collection: str | None) -> None:
-    if (question.text, question.mode, question.collection) != (text, mode, collection):
+def _require_same(question: Question, text: str, mode: str, collection: str | None, filters: Payload) -> None:
+    own = question.text, question.mode, question.collection, question.filters.to_json()
+    if own != (text, mode, collection, filters):
         raise EventIdMismatch
 
 

@@ -20,7 +20,7 @@ from qa_app.api import answer_shapes, shapes
 from qa_app.api.files import exported
 from qa_app.models import Answer
 
-FIELDS = ("question", "mode", "collection", "writer", "parent")
+FIELDS = ("question", "mode", "collection", "writer", "parent", "filters")
 REVALIDATE = {"Cache-Control": "private, no-cache"}  # clients must revalidate: sources may be withdrawn
 
 

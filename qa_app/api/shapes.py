@@ -41,6 +41,22 @@ class Numbers(serializers.DictField):
     """Figures by name."""
 
 
+@extend_schema_field(
+    {
+        "type": "object",
+        "properties": {
+            "from": {"type": "integer", "description": "The first year."},
+            "to": {"type": "integer", "description": "The last year."},
+            "collection": {"type": "array", "items": {"type": "string"}},
+            "design": {"type": "array", "items": {"type": "string"}},
+        },
+        "additionalProperties": {"type": "array", "items": {"type": "string"}},
+    }
+)
+class Filters(serializers.DictField):
+    """Filters on studies, named as those of `/studies`; facets of the corpus by their names."""
+
+
 @extend_schema_field({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2})
 class Span(serializers.ListField):
     """Start and end in code points, end exclusive."""
@@ -65,6 +81,11 @@ class AnswerRequest(Shape):
     )
     parent = CharField(  # type: ignore[assignment]
         required=False, allow_null=True, help_text="Id of an answer that this one follows."
+    )
+    filters = Filters(
+        required=False,
+        allow_null=True,
+        help_text="Only studies that fit may answer; those of the parent where left out.",
     )
 
 
@@ -163,6 +184,7 @@ class EvidenceStrength(Shape):
 class NearQuestion(Shape):
     question = CharField()
     url = CharField(help_text="The ask page with this question in the box.")
+    study_id = CharField(required=False, help_text="A study that answers it; missing in older answers.")
 
 
 class Part(Shape):
@@ -402,6 +424,7 @@ class Answer(Shape):
     understood_as = CharField(allow_null=True, help_text="A follow-up with its subject named, as it was searched for.")
     mode = ChoiceField(choices=MODES)
     parent = CharField(allow_null=True)  # type: ignore[assignment]
+    filters = Filters(help_text="Only studies that fit were asked; empty: all. A count of the corpus has none.")
     scope = Scope()
     collection = CharField(allow_null=True)
     outcome = ChoiceField(choices=OUTCOMES)
@@ -485,7 +508,7 @@ ASKED_FULLY = OpenApiExample(
     "With every field",
     value={
         "question": "How much shade do older adults need?", "mode": "intermediate", "collection": "city-trees",
-        "writer": "extractive", "parent": None,
+        "writer": "extractive", "parent": None, "filters": {"from": 2015, "design": ["systematic_review"]},
     },
     request_only=True,
 )  # fmt: skip

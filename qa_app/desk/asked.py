@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from qa_app.answers import asking, listed, retracted, storing
 from qa_app.desk import written
@@ -60,7 +61,7 @@ class SourcesFilter(admin.SimpleListFilter):
 class QuotesFilter(admin.SimpleListFilter):
     """Filters answers by quoted study; offered only where the address names one."""
 
-    title = "quoted study"
+    title = _("quoted study")
     parameter_name = "quotes"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:

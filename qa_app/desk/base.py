@@ -11,6 +11,7 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db import models
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from common.desk import SeenField
 from qa_app.templatetags.answer_words import mode_words
@@ -37,7 +38,7 @@ OUTCOMES = {
 
 def in_words(outcome: str) -> str:
     """Return the outcome's label."""
-    return OUTCOMES.get(outcome, outcome)
+    return _(OUTCOMES[outcome]) if outcome in OUTCOMES else outcome
 
 
 class WordsFilter(admin.AllValuesFieldListFilter):

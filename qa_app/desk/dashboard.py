@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from corpus_app.records import NEEDED, NOTHING, Figure, Panel
 from qa_app.answers import retracted
-from qa_app.desk.base import OUTCOMES
+from qa_app.desk.base import OUTCOMES, in_words
 from qa_app.models import Answer, Delivery, EvaluationRun, Feedback, Gap, Proposal
 
 RECENT = timedelta(days=30)
@@ -39,9 +39,9 @@ def _by_outcome(since: datetime) -> Iterator[Figure]:
         Answer.objects.filter(created_at__gte=since).order_by().values_list("outcome").annotate(n=Count("pk"))
     )
     listed = reverse("admin:qa_app_answer_changelist")
-    for outcome, label in OUTCOMES.items():
+    for outcome in OUTCOMES:
         asked = urlencode({"outcome__exact": outcome, "created_at__gte": since.isoformat(sep=" ")})
-        yield Figure(label, counts.get(outcome, 0), f"{listed}?{asked}")
+        yield Figure(in_words(outcome), counts.get(outcome, 0), f"{listed}?{asked}")
 
 
 def _most_asked(since: datetime) -> Iterator[Figure]:

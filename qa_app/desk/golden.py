@@ -15,6 +15,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from corpus_app.records import Section
@@ -86,7 +87,9 @@ class ByLineField(forms.CharField):
 
 class RelevantField(ByLineField):
     def __init__(self) -> None:
-        super().__init__(help_text="A study and its grade on each line, such as S018 2: 2 answers it, 1 bears on it.")
+        super().__init__(
+            help_text=_("A study and its grade on each line, such as S018 2: 2 answers it, 1 bears on it.")
+        )
 
     def lines_of(self, value: Any) -> Iterable[str]:
         return [f"{study} {grade}" for study, grade in value.items()] if value else []
@@ -94,16 +97,16 @@ class RelevantField(ByLineField):
     def read(self, lines: list[str]) -> dict[str, int]:
         found: dict[str, int] = {}
         for line in lines:
-            study, _, grade = line.rpartition(" ")
+            study, _space, grade = line.rpartition(" ")
             if not study.strip() or grade not in {"1", "2"}:
-                raise ValidationError("Give each study its grade, 1 or 2, on a line of its own, such as S018 2.")
+                raise ValidationError(_("Give each study its grade, 1 or 2, on a line of its own, such as S018 2."))
             found[study.strip()] = int(grade)
         return found
 
 
 class PointsField(ByLineField):
     def __init__(self) -> None:
-        help_text = (
+        help_text = _(
             "What a good answer says, a point on each line; the studies that say it in brackets, such as [S018, S029]."
         )
         super().__init__(help_text=help_text)
@@ -142,7 +145,7 @@ class GoldenQuestionForm(SeenForm):
     sections = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="The parts of a study that should be quoted.",
+        help_text=_("The parts of a study that should be quoted."),
     )
     answer_points = PointsField()
 
@@ -150,7 +153,7 @@ class GoldenQuestionForm(SeenForm):
         """Offer unknown kinds and sections of an imported question, too."""
         super().__init__(*args, **options)
         question = self.instance
-        kinds = dict(KINDS) | ({question.kind: kind_words(question.kind)} if question.kind else {})
+        kinds = {kind: kind_words(kind) for kind in (*KINDS, question.kind) if kind}
         _choices(self.fields["kind"], [("", "Choose a kind"), *kinds.items()])
         sections = {section.value: section.value.replace("_", " ").capitalize() for section in Section}
         _choices(self.fields["sections"], [*({name: name for name in question.sections} | sections).items()])
@@ -161,7 +164,7 @@ def _choices(field: Any, choices: list[tuple[str, str]]) -> None:
 
 
 def kind_words(kind: str) -> str:
-    return KINDS.get(kind, kind.replace("_", " ").capitalize())
+    return str(_(KINDS[kind])) if kind in KINDS else kind.replace("_", " ").capitalize()
 
 
 class KindFilter(WordsFilter):

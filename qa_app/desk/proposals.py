@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from common.waking import wake
@@ -56,7 +57,7 @@ class ProposalAdmin(ReadOnlyAdmin):
     list_display = ("__str__", "kind", "status", "weight", "better", "worse", "proposed_at")
     list_filter = ("status", "kind")
     search_fields = ("target", "text")
-    search_help_text = "A study, a concept, or words of what is proposed."
+    search_help_text = _("A study, a concept, or words of what is proposed.")
     change_list_template = "admin/qa_app/proposal/change_list.html"
     change_form_template = "admin/qa_app/proposal/change_form.html"
     decision = ("accepted_as", "decided_by", "decided_at", "reason")
@@ -160,7 +161,7 @@ def _figure_rows(proposal: Proposal) -> Iterator[FigureRow]:
     for half, figures in proposal.figures.items():
         for name, counts in figures.items():
             if counts["n"]:
-                yield FigureRow(HALVES[half], FIGURES[name], **counts)
+                yield FigureRow(HALVES[half], str(_(FIGURES[name])), **counts)
 
 
 def _setting(proposal: Proposal) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from qa_app.pipeline.records import Verdict
 
 PARTS = {"summary": "In short", "answer": "In full"}
@@ -65,7 +67,7 @@ def attempts(drafts: Sequence[Mapping[str, Any]]) -> Iterator[WriterAttempt]:
     for attempt in drafts:
         failure = attempt.get("failure") or ""
         yield WriterAttempt(
-            writer=WRITERS.get(attempt.get("writer", ""), str(attempt.get("writer", ""))),
+            writer=_(WRITERS[name]) if (name := str(attempt.get("writer", ""))) in WRITERS else name,
             details=", ".join(_details(attempt.get("generator") or {})),
             failure=FAILURES.get(failure, failure.replace("_", " ")),
             parts=tuple(_parts(attempt)),

@@ -24,6 +24,7 @@ from qa_app.answers import answering, engines
 from qa_app.answers.corpus import SearchedCorpus
 from qa_app.evaluation import made_questions, verdicts
 from qa_app.evaluation.made_questions import MadeQuestion
+from qa_app.evaluation.measures import reliability
 from qa_app.models import CorpusCalibration
 from qa_app.pipeline.learned import Scaling, logit
 from qa_app.pipeline.ports import LegFailed
@@ -129,9 +130,9 @@ def auroc(yes: NDArray[np.float64], no: NDArray[np.float64]) -> float:
 def is_due() -> bool:
     """Return whether the corpus or the models have changed since the last attempt, enough to matter."""
     last = CorpusCalibration.objects.filter(is_under_way=False).order_by("-pk").first()
-    if last is None or last.models_version != engines.engine(answering.POLICY).models.version:
-        return search.corpus_version() > 0
     passages = search.corpus_figures()["passages"]
+    if last is None or last.models_version != engines.engine(answering.POLICY).models.version:
+        return bool(passages)
     return bool(abs(passages - last.passages) > CHANGED_SHARE * last.passages)
 
 
@@ -189,18 +190,19 @@ def _fit_and_store(row: CorpusCalibration) -> None:
     logits = [e.answerable for e, _ in found] + [e.unanswerable for e, _ in found]
     targets = [is_answered for _, is_answered in found] + [False] * len(found)
     slope, offset = fit(logits, targets)
-    lead_slope, lead_offset = fit(
-        [e.lead for e, _ in found] + [e.lead_without for e, _ in found],
-        [e.is_found and is_answered for e, is_answered in found] + [False] * len(found),
-    )
+    leads = [e.lead for e, _ in found] + [e.lead_without for e, _ in found]
+    is_right = [e.is_found and is_answered for e, is_answered in found] + [False] * len(found)
+    lead_slope, lead_offset = fit(leads, is_right)
     x, y = np.array(logits), np.array(targets)
     row.questions, row.auroc = len(found), auroc(x[y], x[~y])
     row.figures = asdict(Scaling(slope, offset, lead_slope, lead_offset))
+    chances = 1 / (1 + np.exp(-(lead_slope * np.array(leads) + lead_offset)))
+    row.bins = [asdict(one) for one in reliability(chances.tolist(), is_right)]
     _end(row)
 
 
 def _end(row: CorpusCalibration, *, error: str = "") -> None:
     row.is_under_way, row.error = False, error[:2_000]
     row.corpus_version, row.passages = search.corpus_version(), search.corpus_figures()["passages"]
-    names = "is_under_way error corpus_version passages models_version questions auroc figures"
+    names = "is_under_way error corpus_version passages models_version questions auroc figures bins"
     row.save(update_fields=names.split())

@@ -11,11 +11,12 @@ from corpus_app import search
 from qa_app.answers import answering, asking, engines
 from qa_app.answers.corpus import describe_calibration
 from qa_app.evaluation.measures import wilson_interval
+from qa_app.evaluation.risk_coverage import Curve, draw_curve
 from qa_app.models import CorpusCalibration, EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER, BadModel, ModelFile
 from qa_app.pipeline.policy import Policy
 
-SIDE = 200  # of the reliability diagram, in pixels
+SIDE = 200  # of a diagram, in pixels
 
 
 def describe() -> dict[str, Any]:
@@ -33,6 +34,7 @@ def describe() -> dict[str, Any]:
         "reranker": settings.INFORM_RERANKER,
         "corpus": search.corpus_figures(),
         "held_out": _held_out(files["lead"], mode) if is_calibrated else None,
+        "safety": _safety(encoder),
         "evaluation": _evaluation(),
     }
 
@@ -64,7 +66,34 @@ def _model(file: ModelFile, mode: str) -> dict[str, Any]:
 def _held_out(file: ModelFile, mode: str) -> dict[str, Any]:
     """Return the models' held-out figures, with a reliability diagram where bins are known."""
     own = dict(file.figures[mode])
-    return own | {"n": round(own["questions"]), "diagram": _diagram(own.get("bins", ()))}
+    n, bins = round(own["questions"]), own.get("bins", ())
+    return own | {"n": n, "diagram": _diagram(bins), "curve": draw_curve(bins, n)}
+
+
+def _own_curve() -> Curve | None:
+    """Return the curve of the questions made from this corpus; None where none is stored."""
+    newest = CorpusCalibration.newest()
+    bins = newest.bins if newest else ()
+    return draw_curve(bins, sum(row["n"] for row in bins))
+
+
+def _safety(encoder: str) -> dict[str, Any] | None:
+    """Count what the classifier and the word list missed and mistook, by route in force; None without figures."""
+    _, classifier = engines.load(encoder)
+    counts = classifier.held_out if classifier else {}
+    rows: list[dict[str, Any]] = [
+        {
+            "route": route,
+            "n": counts[route].get("rows", 0),
+            "missed_by_classifier": counts[route].get("classifier missed", 0),
+            "missed": counts[route].get("both missed", 0),
+            "mistaken": counts[route].get("both false", 0),
+        }
+        for route in answering.safety_routes()
+        if route in counts
+    ]
+    total = {name: sum(row[name] for row in rows) for name in ("n", "missed_by_classifier", "missed", "mistaken")}
+    return {"rows": rows, "total": total, "others": counts.get("none", {}).get("rows", 0)} if rows else None
 
 
 def _diagram(bins: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
@@ -112,5 +141,6 @@ def how_it_works() -> dict[str, Any]:
         "longest_question": asking.MAX_QUESTION_LENGTH,
         "calibration_trouble": engines.model_trouble(),
         "corpus_calibration": describe_calibration(),
+        "own_curve": _own_curve(),
         "is_uncalibrated": CorpusCalibration.is_missing(),
     }

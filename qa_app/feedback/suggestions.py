@@ -1,4 +1,4 @@
-"""Suggest public questions while one is typed: answered ones, and ones about topics and studies.
+"""Suggest questions while one is typed: curated ones first, then answered ones, and ones about topics and studies.
 
 Topics and studies are indexed once for each corpus version. Golden questions are never suggested: some have no
 answer, and no curator approved them for readers.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from corpus_app import search
-from qa_app.answers import examples, listed
+from qa_app.answers import examples, listed, offered
 from qa_app.pipeline.text import EMPTY_WORDS, clean, stem, words
 
 MAX_SUGGESTIONS = 6
@@ -23,6 +23,7 @@ MIN_PREFIX_LENGTH = 2  # letters
 
 
 class SuggestionKind(StrEnum):
+    CURATED = "curated"
     QUESTION = "question"
     TOPIC = "topic"
     STUDY = "study"
@@ -88,13 +89,15 @@ def suggest(typed: str) -> tuple[Suggestion, ...]:
         return ()
     *before, prefix = typed_words
     stems = [stem(word) for word in before]
-    offered: dict[str, Suggestion] = {}
+    found: dict[str, Suggestion] = {}
     counts: dict[SuggestionKind, int] = defaultdict(int)
-    for one in (*_answered(stems, prefix), *search.once_per_version(_read).find(stems, prefix)):
-        if one.question not in offered and counts[one.kind] < MAX_PER_KIND:
-            offered[one.question] = one
+    curated = offered.questions_typed(before, prefix, most=MAX_PER_KIND)
+    first = (Suggestion(SuggestionKind.CURATED, question) for question in curated)
+    for one in (*first, *_answered(stems, prefix), *search.once_per_version(_read).find(stems, prefix)):
+        if one.question not in found and counts[one.kind] < MAX_PER_KIND:
+            found[one.question] = one
             counts[one.kind] += 1
-    return tuple(offered.values())[:MAX_SUGGESTIONS]
+    return tuple(found.values())[:MAX_SUGGESTIONS]
 
 
 def _answered(stems: Sequence[str], prefix: str) -> Iterator[Suggestion]:

@@ -21,7 +21,7 @@ from django.utils.translation import gettext_noop as N_
 from common.encryption import encrypt
 from common.waking import wake
 from qa_app import hooks
-from qa_app.answers import answering
+from qa_app.answers import answering, study_filters
 from qa_app.answers.asking import BadInput, is_storable
 from qa_app.following import webhooks
 from qa_app.models import Answer, AnswerChange, Delivery, FollowedQuestion, Follower, question_key
@@ -217,7 +217,8 @@ def _lock_question(answer: Answer, now: datetime) -> FollowedQuestion:
     """Return the followed question of an answer, locked; made on first use."""
     generator = answer.payload["generator"]
     writer = "auto" if "llm" in {generator["name"], generator["fallback_from"]} else "extractive"
-    key = question_key(" ".join((answer.meant, answer.mode, answer.collection or "", writer)))
+    filters = study_filters.to_words(answer.payload.get("filters"))
+    key = question_key(" ".join(filter(None, (answer.meant, answer.mode, answer.collection or "", writer, filters))))
     made = {
         "id": answering.new_id(), "answer": answer, "writer": writer, "asked_version": answer.corpus_version,
         "created_at": now,

@@ -3,11 +3,13 @@
 from qa_app.pages.answers import answer, citation, feedback
 from qa_app.pages.claims import check_claim, check_claims
 from qa_app.pages.comparing import compare
+from qa_app.pages.embedding import embed, oembed
 from qa_app.pages.errors import bad_request, not_found, server_error, too_many
 from qa_app.pages.explaining import how_it_works
 from qa_app.pages.exports import export
 from qa_app.pages.following import confirm, follow, followed, followed_feed, unfollow
 from qa_app.pages.history import history
+from qa_app.pages.narrowing import narrow
 from qa_app.pages.questions import again, ask
 from qa_app.pages.suggestions import suggest
 
@@ -21,6 +23,7 @@ __all__ = [
     "citation",
     "compare",
     "confirm",
+    "embed",
     "export",
     "feedback",
     "follow",
@@ -28,7 +31,9 @@ __all__ = [
     "followed_feed",
     "history",
     "how_it_works",
+    "narrow",
     "not_found",
+    "oembed",
     "server_error",
     "suggest",
     "too_many",

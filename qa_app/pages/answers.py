@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from qa_app.answers import asking, history, overview, presentation
+from qa_app.answers import asking, history, narrowing, overview, presentation, reader_facets, study_filters
 from qa_app.answers.site_words import in_site_words
 from qa_app.feedback import ratings
 from qa_app.pages.caching import current, page_or_part
+from qa_app.pages.embedding import share
 from qa_app.pages.following import offer
 from qa_app.pages.forms import FeedbackForm, QuestionForm
 from qa_app.pages.history import remember
@@ -28,7 +31,10 @@ MAX_FEEDBACK_KEYS = 50  # answers whose feedback a browser can change
 @require_safe
 def answer(request: HttpRequest, answer_id: str) -> HttpResponse:
     with asking.snapshot():
-        response = answer_page(request, _get_payload(answer_id), since=request.GET.get("since", ""))
+        payload = _get_payload(answer_id)
+        if narrowed := _narrowed_otherwise(request, payload):
+            return redirect(narrowed)
+        response = answer_page(request, payload, since=request.GET.get("since", ""))
     if request.headers.get("X-Asked-Here"):  # sent by our script after a streamed answer
         remember(request, response, answer_id)
     return response
@@ -84,6 +90,8 @@ def answer_page(
         around = overview.build_overview(payload)
         changes = asking.find_changes(payload, since) if since else None
         thread = history.list_thread(payload.get("parent"))
+        narrowed = narrowing.read_narrowing(payload)
+        reader = reader_facets.read_reader_facets(row["study_id"] for row in payload["citations"])
         shows_corpus = payload["outcome"] == "out_of_scope"
         front = asking.corpus_figures() if shows_corpus else asking.collection_choices()
     page = presentation.read(payload, around.names)
@@ -100,10 +108,24 @@ def answer_page(
         "exports": EXPORTS,
         "follow": offer(payload),
         "form": QuestionForm(initial=initial),
+        "narrowing": narrowed,
+        "reader": reader,
+        "filters": json.dumps(payload["filters"]),
         "front": front,
+        "share": share(request, payload),
         "thread": thread,
     } | _feedback(request, payload["id"], typed)
     return render(request, "qa/answer.html", context, status=status)
+
+
+def _narrowed_otherwise(request: HttpRequest, payload: dict[str, Any]) -> str | None:
+    """Return where the answer under the filters of this address is; None where this is it."""
+    if not study_filters.is_named(request.GET) or not narrowing.can_be_narrowed(payload):
+        return None
+    wanted = study_filters.read_query(dict(request.GET.lists()))
+    if wanted.to_json() == payload["filters"]:
+        return None
+    return f"{reverse('narrow', args=[payload['id']])}?{urlencode(study_filters.to_parameters(wanted))}"
 
 
 def _feedback(request: HttpRequest, answer_id: str, typed: FeedbackForm | None) -> dict[str, Any]:

@@ -77,6 +77,7 @@ def _ask_in_mode(mode: str, first: dict[str, Any], allowance: asking.Allowance) 
             mode=mode,
             collection=first["collection"],
             parent=first.get("parent"),
+            filters=first["filters"],
             allowance=allowance,
         )
     except asking.BadQuestion:

@@ -23,6 +23,8 @@ class QuestionForm(forms.Form):
     collection = forms.CharField(required=False, strip=False)
     parent = forms.CharField(required=False, strip=False)
     """Id of the answer that the question follows."""
+    filters = forms.JSONField(required=False)
+    """Those of the answer whose question is asked again."""
     example = forms.CharField(required=False, strip=False)
     """A clicked example, which replaces the typed question."""
 
@@ -42,7 +44,9 @@ class QuestionForm(forms.Form):
     def _call_service(self, service: Callable[[dict[str, Any]], T]) -> T | None:
         self.full_clean()
         typed = self.cleaned_data
-        asked = {name: typed[name] or None for name in ("mode", "collection", "parent")}
+        asked: dict[str, Any] = {name: typed[name] or None for name in ("mode", "collection", "parent")}
+        if typed.get("filters") is not None:
+            asked["filters"] = typed["filters"]
         asked["question"] = (typed["example"] or typed["question"]).replace("\r\n", "\n")
         try:
             return service(asked)

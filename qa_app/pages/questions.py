@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from qa_app.answers import asking, examples, quota
+from qa_app.answers import asking, examples, narrowing, quota
 from qa_app.pages.answers import answer_page
 from qa_app.pages.caching import current, page_or_part
 from qa_app.pages.forms import QuestionForm
@@ -30,19 +30,20 @@ def ask(request: HttpRequest) -> HttpResponse:
     if not form.can_be_asked():  # before the quota is counted: a failed stream may have counted it
         return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
     if wait := quota.seconds_to_wait(request, "ask"):
-        return _too_many(request, form, wait)
+        return too_many_page(request, form, wait)
     try:
         payload = form.ask(quota.allowance(request))
     except asking.OutOfTime as late:
         return timeout_page(request, form, late)
     if payload is None:
         return _ask_page(request, form, status=HTTPStatus.BAD_REQUEST)
-    address = reverse("answer", args=[payload["id"]])
+    address = narrowing.address_of(payload)
     if request.headers.get("HX-Request"):
         response = answer_page(request, payload)
         response["HX-Push-Url"] = address
     else:
-        response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
+        place = f"{address}#question-title" if payload.get("parent") else address  # below the answers before it
+        response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": place})
     remember(request, response, payload["id"])
     return response
 
@@ -52,7 +53,7 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
     """Ask an answer's question again; the new page shows what has changed."""
     if wait := quota.seconds_to_wait(request, "ask"):
         before = asking.find_answer(answer_id)
-        return _too_many(request, QuestionForm({"question": before["question"] if before else ""}), wait)
+        return too_many_page(request, QuestionForm({"question": before["question"] if before else ""}), wait)
     try:
         payload = asking.ask_again(answer_id, allowance=quota.allowance(request))
     except asking.OutOfTime as late:
@@ -72,14 +73,14 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
 
 def timeout_page(request: HttpRequest, form: QuestionForm, late: asking.OutOfTime) -> HttpResponse:
     """Render the Ask page after a timeout; what was typed stays."""
-    words = gettext("This took longer than %(seconds)s seconds and was given up. Please ask again in a while.")
+    words = gettext("This took longer than %(seconds)s seconds and was stopped. Please ask again later.")
     form.refuse(words % {"seconds": late.seconds})
     response = _ask_page(request, form, status=HTTPStatus.SERVICE_UNAVAILABLE)
     response["Retry-After"] = str(RETRY_SECONDS)
     return response
 
 
-def _too_many(request: HttpRequest, form: QuestionForm, wait: int) -> HttpResponse:
+def too_many_page(request: HttpRequest, form: QuestionForm, wait: int) -> HttpResponse:
     words = gettext("Too many questions from your address. Please ask again in %(wait)s.")
     form.refuse(words % {"wait": quota.in_words(wait)})
     response = _ask_page(request, form, status=HTTPStatus.TOO_MANY_REQUESTS)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from corpus_app.records import Concept
-from qa_app.pipeline import citations, confidence
+from qa_app.pipeline import citations, confidence, related
 from qa_app.pipeline.answer_type import AnswerType, ExpectedAnswer
 from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.clock import Clock
@@ -16,6 +15,7 @@ from qa_app.pipeline.evidence import Gathered
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts
 from qa_app.pipeline.query import Query
+from qa_app.pipeline.question import safety
 from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
 from qa_app.pipeline.records import (
     Answered,
@@ -35,25 +35,30 @@ from qa_app.pipeline.records import (
     SearchRun,
 )
 from qa_app.pipeline.reporting import report_count, report_refusal
-from qa_app.pipeline.retrieval import Retrieved, fuse, hits_by_id, nearest_questions
-from qa_app.pipeline.text import words
+from qa_app.pipeline.retrieval import Retrieved, fuse, hits_by_id
 from qa_app.pipeline.writer import EXTRACTIVE
 from qa_app.pipeline.writing import Written
 
 COUNTED = Generator(name="counted", version="2")
 SHOWN = 5  # nearest passages of a refusal
-NEAR_QUESTIONS = 3
+LEAST_CHANCE = 0.05
+"""Least chance to answer of a study that counts as a candidate; a judgement."""
 NOT_ANSWERED = (
-    "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
-    "Try a related question, or ask it in other words."
+    "The studies here do not answer this question. Below are the closest passages, but they are not "
+    "an answer. Try a related question, or put it in other words."
 )
-NOT_OUR_SUBJECT = "This question lies outside the studies kept here, so there is no answer to give."
+NOTHING_LEFT = "Nothing that is left under these filters answers this question."
+NEAREST_LEFT = "Below are the nearest passages; they are not an answer."
+NOT_OUR_SUBJECT = "This question is outside what the studies here cover, so there is no answer."
 NOTHING_NAMED = (
-    "This question does not name what it is about: please name it and ask again. "
-    "Below are the nearest passages; they are not an answer."
+    "This question does not say what it is about. Please name it and ask again. Below are the "
+    "closest passages, but they are not an answer."
 )
-NO_SUCH_SOURCE = "The studies kept here include none by that name: {}."
-UNREAD = "This asks about the collection of studies itself, in a way that is not understood here. Try, for example: {}"
+NO_SUCH_SOURCE = "There is no study here by that name: {}."
+UNREAD = (
+    "This seems to ask about the collection of studies itself, but not in a way that this site understands. "
+    "Try, for example: {}"
+)
 NOT_SAID = {
     AnswerType.MONEY: "No passage found here gives an amount of money for “{}”.",
     AnswerType.COUNT: "No passage found here says how many “{}”.",
@@ -65,14 +70,10 @@ NOT_SAID = {
     AnswerType.NAME: "No passage found here says which “{}”.",
     AnswerType.EVENT: "No passage found here speaks of the year {}.",
 }
-IN_ENGLISH = "The studies kept here are in English; a question in English finds more."
-BY_WORDS_ALONE = (
-    "Only the words of the question could be searched for just now, not its meaning; "
-    "asking again in a while may find more."
-)
+IN_ENGLISH = "The studies here are in English, so a question in English finds more."
+BY_WORDS_ALONE = "Right now the site can search only by words, not by meaning. Asking again later may find more."
 
 MOST_RELATED = 6  # topics offered with an answer
-Refuse = Callable[[Retrieved, Corpus], Refused]
 
 
 class EndingBuilder:
@@ -109,15 +110,15 @@ class EndingBuilder:
 
         `expected` is an answer that no passage holds.
         """
-        parts = [NOT_ANSWERED]
         nearest = self._nearest(retrieved, corpus)
+        parts = [*self._not_answered(nearest)]
         missing = self._missing(nearest, retrieved)
         if expected is not None:
             parts.append(NOT_SAID[expected.type].format(expected.subject))
             missing = tuple(dict.fromkeys((expected.subject, *missing)))
         absent = self._absent(nearest)
         if absent:
-            parts.append(f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in absent)}.")
+            parts.append(f"None of the closest passages mentions {', '.join(f'“{word}”' for word in absent)}.")
         if self.query.language != "en":
             parts.append(IN_ENGLISH)
         if retrieved.vector is None:
@@ -127,7 +128,6 @@ class EndingBuilder:
             " ".join(parts),
             retrieved=retrieved,
             passages=nearest,
-            near_questions=self._near_questions(retrieved),
             missing=missing,
         )
 
@@ -147,7 +147,8 @@ class EndingBuilder:
 
     def nothing_written(self, retrieved: Retrieved, attempts: tuple[Attempt, ...]) -> Refused:
         """Refuse a question for which no drafted sentence could be verified."""
-        return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, NOT_ANSWERED, retrieved=retrieved, attempts=attempts)
+        message = " ".join(self._not_answered(()))
+        return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, message, retrieved=retrieved, attempts=attempts)
 
     def answered(
         self, gathered: Gathered, written: Written, headline: Headline, retrieved: Retrieved, version: str
@@ -179,8 +180,15 @@ class EndingBuilder:
 
     # --- Parts --------------------------------------------------------------------------------------------------------
 
+    def _not_answered(self, nearest: tuple[Candidate, ...]) -> tuple[str, ...]:
+        if not self.question.filters.narrows:
+            return (NOT_ANSWERED,)
+        return (NOTHING_LEFT, NEAREST_LEFT) if nearest else (NOTHING_LEFT,)
+
     def _refuse(self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None, **parts: Any) -> Refused:
-        refused = Refused(outcome=outcome, message=message, **parts, **self._context(EXTRACTIVE, retrieved))
+        near = self._near_questions(retrieved) if retrieved else ()
+        context = self._context(EXTRACTIVE, retrieved)
+        refused = Refused(outcome=outcome, message=message, near_questions=near, **parts, **context)
         report_refusal(refused, self.clock.progress)
         return refused
 
@@ -191,6 +199,7 @@ class EndingBuilder:
             signals=retrieved.signals | {"answerable": retrieved.answerable},
             related=related_concepts(self.query, self.facts),
             linked=retrieved.linked_leg,
+            candidates=tuple(study for study, chance in retrieved.ranked if chance >= LEAST_CHANCE),
         )
         return {
             "question": self.question,
@@ -225,10 +234,18 @@ class EndingBuilder:
         return tuple(written.get(c.concept_id, c.name) for c in absent)
 
     def _near_questions(self, retrieved: Retrieved) -> tuple[NearQuestion, ...]:
-        near = nearest_questions(retrieved, least=self.policy.near_from, most=NEAR_QUESTIONS + 1)
-        asked = words(self.query.text)
-        others = [NearQuestion(text, study_id) for text, study_id in near if words(text) != asked]
-        return tuple(others[:NEAR_QUESTIONS])
+        near = related.nearest(
+            (question for score in retrieved.scores for question in score.near_questions),
+            self.query.text,
+            self.facts.concept_index,
+            least=self.policy.near_from,
+            is_askable=self._is_askable,
+        )
+        return tuple(NearQuestion(question.text, question.study_id) for question in near)
+
+    def _is_askable(self, question: str) -> bool:
+        """Tell whether a question gets an answer and no fixed reply."""
+        return safety.check(question, None, self.facts.safety, None) is None
 
     def _definitions(self, sentences: tuple[object, ...]) -> tuple[Concept, ...]:
         """Return the terms of the answer that a beginner did not use in the question."""
@@ -248,7 +265,7 @@ def related_concepts(query: Query, facts: CorpusFacts) -> tuple[Concept, ...]:
 def _in_words(missing: tuple[str, ...]) -> str:
     *others, last = missing
     names = f"{', '.join(others)} or {last}" if others else last
-    return f"Nothing quoted here is about {names}; the answer is about the rest of the question."
+    return f"The quoted passages do not mention {names}. The answer covers the rest of the question."
 
 
 def _outcome(gathered: Gathered) -> tuple[Outcome, str | None]:

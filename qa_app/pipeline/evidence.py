@@ -34,7 +34,7 @@ from qa_app.pipeline.reranking import rerank
 from qa_app.pipeline.retrieval import Retrieved, cited_studies, fuse, hits_by_id, load_passages, load_pool
 from qa_app.pipeline.selection import SelectionContext
 from qa_app.pipeline.text import stem_set
-from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
+from qa_app.pipeline.verdict import PolarityKind, names_matter, read_polarity, verdict
 
 LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
 """Intents that ask which way something goes: studies can disagree on it, and a verdict states it."""
@@ -99,7 +99,6 @@ def gather(
         passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
         finding_id=nearest.finding_id if nearest else None,
         leans={finding.finding_id: finding.lean for finding in facts.findings},
-        matches=_matches(query, facts, cited),
         bindings=bindings,
     )
     composed = compose([c.passage for c in candidates], cited, context, policy, question.mode)
@@ -307,6 +306,8 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
         asked |= matter.concepts.outcome
     if query.intent in LEANING and not _is_on_what_is_asked(query, matter.concepts):
         return None
+    if query.intent is Intent.YES_NO and polarity.kind is PolarityKind.NONE and not (query.outcome or query.condition):
+        return None  # what a yes would say is not known, nor of which outcome
     return verdict(
         query.intent,
         polarity,
@@ -315,15 +316,6 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
         is_on_topic=matter.is_quoted and names_matter(asked, matter.concepts),
         is_whole=not (gathered.missing or gathered.is_conflicting),
     )
-
-
-def _matches(query: Query, facts: CorpusFacts, cited: Sequence[str]) -> Mapping[int, float]:
-    """Return the share of the asked interventions, comparators, outcomes and conditions that each finding is on."""
-    asked = frozenset((*query.intervention, *query.comparator, *query.outcome, *query.condition))
-    if not asked:
-        return {}
-    own = {f.finding_id: facts.finding_concepts[f.finding_id] for f in facts.findings if f.study_id in cited}
-    return {pk: len(asked & (c.intervention | c.comparator | c.outcome)) / len(asked) for pk, c in own.items()}
 
 
 def _is_on_what_is_asked(query: Query, concepts: FindingConcepts) -> bool:

@@ -66,10 +66,9 @@ class Policy:
     # The selection objective: the cosine of the sentence to the question has the weight 1.
     passage_weight: float = 0.3  # cosine of its passage
     term_weight: float = 0.3  # share of the question's IDF in it
-    role_weight: float = 0.35  # rhetorical role or section, 0 to 1
+    role_weight: float = 0.5  # rhetorical role or section, 0 to 1
     study_weight: float = 0.4  # chance that its study answers
-    finding_weight: float = 0.15  # plain sentence of the finding whose curated question is nearest
-    slot_weight: float = 0.3  # share of the concepts asked about that the finding of a plain sentence is on
+    finding_weight: float = 0.05  # plain sentence of the finding whose curated question is nearest
     answer_weight: float = 0.4  # for a sentence with an answer of the expected type, times its binding, 0 to 1
     coverage_weight: float = 0.3  # share of the question's IDF that nothing selected has
     new_study_weight: float = 0.3  # first quotation of a study

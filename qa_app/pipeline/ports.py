@@ -5,9 +5,9 @@ Everything read inside one `snapshot` belongs to one corpus version.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -26,6 +26,7 @@ from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence
 from qa_app.pipeline.strength import StudySize
+from qa_app.pipeline.study_filters import StudyFilters
 
 Vector = Sequence[float]
 
@@ -64,6 +65,15 @@ class CorpusFacts:
     scaling: Scaling | None = None
     """The calibration of the estimates to this corpus; None where there is none."""
 
+    allowed: frozenset[str] | None = None
+    """Ids of the studies that may answer; None: all of them."""
+
+    def narrowed(self, filters: StudyFilters) -> CorpusFacts:
+        """Let only studies that fit answer; judgements on all the evidence together do not hold for a part."""
+        allowed = frozenset(study_id for study_id, study in self.studies.items() if filters.accepts(study))
+        findings = tuple(finding for finding in self.findings if finding.study_id in allowed)
+        return replace(self, allowed=allowed, findings=findings, certainties=())
+
 
 class Corpus(Protocol):
     """The corpus as the engine reads it."""
@@ -71,6 +81,9 @@ class Corpus(Protocol):
     def snapshot(self) -> AbstractContextManager[None]: ...
 
     def facts(self) -> CorpusFacts: ...
+
+    def among(self, study_ids: Set[str]) -> Corpus:
+        """Return the same corpus, where passages of these studies alone are found, and these are always scored."""
 
     def is_word(self, word: str) -> bool:
         """Tell whether the language has this word."""

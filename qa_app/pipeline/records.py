@@ -11,6 +11,7 @@ from corpus_app.appraisal import CertaintyLevel
 from corpus_app.records import Concept, Finding, Found, Hit, Lean, Leg, Passage, Study
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
+from qa_app.pipeline.study_filters import NO_FILTERS, StudyFilters
 
 
 class Mode(StrEnum):
@@ -81,6 +82,8 @@ class Question:
     collection: str | None = None
     understood_as: str | None = None
     """A follow-up completed from the question before, which is searched instead; None for a standalone question."""
+    filters: StudyFilters = NO_FILTERS
+    """Only studies that fit may answer; a fixed reply and a count of the corpus are not narrowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +359,8 @@ class SearchRun:
     related: tuple[Concept, ...]
     linked: Leg | None
     """The second pass; None where there was none."""
+    candidates: tuple[str, ...] = ()
+    """Ids of the studies that may bear on the question, the most likely first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ the question's vocabulary and concepts in the study. One logistic model weighs t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,11 @@ class Features:
 
     def column(self, name: str) -> Matrix:
         return np.asarray(self.values[:, self.names.index(name)])
+
+    def limited_to(self, study_ids: Set[str]) -> Features:
+        """Return the rows of these studies; what compares a study with the best one stays as it is."""
+        rows = [row for row, study_id in enumerate(self.study_ids) if study_id in study_ids]
+        return Features(tuple(self.study_ids[row] for row in rows), self.names, self.values[rows])
 
     def among(self, names: Sequence[str]) -> Matrix:
         """Return the columns of these names, in their order."""

@@ -181,10 +181,14 @@ def rank_studies(
 ) -> Retrieved:
     """Rank the candidate studies and estimate whether they answer.
 
-    The scaling of the corpus applies to studies without curated texts; its estimate then has a threshold of its own.
+    Where only some may answer, they are still compared with the others. The scaling of the corpus applies to studies
+    without curated texts; its estimate then has a threshold of its own.
     """
     vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
     features = relevance.read_features(query, scores, facts.studies, vocabulary)
+    if facts.allowed is not None:
+        features = features.limited_to(facts.allowed)
+        scores = tuple(score for score in scores if score.study_id in facts.allowed)
     names = [_model_name(score) for score in scores]
     ranked = relevance.rank(features, [models.relevance[name] for name in names])
     if query.request is Request.SOURCES and ranked:
@@ -270,12 +274,3 @@ def _min_max(values: Scores) -> Scores:
     if not len(known) or known.max() <= known.min():
         return np.where(np.isnan(values), np.nan, 0.0)
     return np.asarray((values - known.min()) / (known.max() - known.min()))
-
-
-def nearest_questions(retrieved: Retrieved, *, least: float, most: int) -> tuple[tuple[str, str], ...]:
-    """Return up to `most` curated questions near the asked one, each with its study, the nearest first."""
-    best = [(score.study_id, score.best["question"]) for score in retrieved.scores if "question" in score.best]
-    near = sorted(
-        ((b.cosine or 0.0, study_id, b.by_meaning.words) for study_id, b in best if b.by_meaning), reverse=True
-    )
-    return tuple((text, study_id) for cosine, study_id, text in near if cosine >= least and text)[:most]

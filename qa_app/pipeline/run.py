@@ -70,6 +70,9 @@ class Engine:
                 return ending.about_corpus(rows)
             if query.sources.unknown and not query.sources.studies:
                 return ending.unknown_source()
+            if question.filters.narrows:
+                facts = ending.facts = facts.narrowed(question.filters)
+                corpus = corpus.among(facts.allowed or frozenset())
             retrieved, ending.scope = retrieve_scoped(
                 query, corpus, facts, self.models, self.policy, clock, question.collection
             )
@@ -152,6 +155,7 @@ class Engine:
         """Refuse a question that the corpus does not answer: as one of its subjects, or as none of them."""
         is_named = bool(query.concepts or query.unstudied)
         is_near = is_named or retrieved.signals["best_passage_cosine"] >= self.policy.in_scope_from
+        is_near = is_near or ending.question.filters.narrows  # some of the studies cannot tell what all are about
         return ending.insufficient(retrieved, corpus) if is_near else ending.out_of_scope(retrieved, corpus)
 
 

@@ -47,8 +47,6 @@ class SelectionContext:
     """The finding whose curated question is nearest to the question."""
     leans: Mapping[int, Lean | None] = field(default_factory=dict)
     """Where each finding leans, by its id."""
-    matches: Mapping[int, float] = field(default_factory=dict)
-    """Share of the concepts asked about that each finding compared or measured, by its id, 0 to 1."""
     bindings: Mapping[tuple[int, int], float] = field(default_factory=dict)
     """How well a sentence with an answer of the expected type names what is asked about, by passage and index."""
 
@@ -99,8 +97,7 @@ def relevance(option: Quotation, context: SelectionContext, policy: Policy) -> f
     score += policy.study_weight * context.chances.get(option.study_id, 0.0)
     if option.passage.finding_id is not None and option.passage.finding_id == context.finding_id:
         score += policy.finding_weight
-    score += policy.answer_weight * context.binding(option)
-    return score + policy.slot_weight * context.matches.get(option.passage.finding_id or 0, 0.0)
+    return score + policy.answer_weight * context.binding(option)
 
 
 def select(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -14,7 +13,7 @@ from django.template.defaultfilters import floatformat
 from django.utils import formats
 from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, gettext, ngettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_noop as N_
 
 register = template.Library()
@@ -72,8 +71,6 @@ CONFIDENCES = {
     "low": N_("Uncertain"),
 }
 SURENESS = {
-    "high": N_("Very likely fits your question"),
-    "medium": N_("Likely fits your question"),
     "low": N_("May not fit your question"),
 }
 VERDICTS = {
@@ -93,11 +90,11 @@ CLOSING = re.compile(r"^[)\],.;:!?”’%]+")
 REASONS = {
     "duplicate_location": N_("from a part of a study that is already shown"),
     "near_duplicate": N_("says nearly the same as another"),
-    "hangs": N_("cannot be read without what stands before it"),
+    "hangs": N_("cannot be understood without the text before it"),
     "study_cap": N_("its study is already shown often enough"),
     "below_threshold": N_("too weak a match"),
     "budget": N_("no room left after better matches"),
-    "unsupported": N_("the passages do not bear it out"),
+    "unsupported": N_("the passages do not support it"),
     "number_mismatch": N_("a figure does not agree with the passage"),
     "direction_mismatch": N_("the direction does not agree with the passage"),
     "negation_mismatch": N_("one says “not” and the other does not"),
@@ -105,7 +102,7 @@ REASONS = {
     "unknown_citation": N_("cites a source that is not there"),
 }
 STEPS = {
-    "relevance": N_("Chance that its study answers"),
+    "relevance": N_("Chance that its study answers the question"),
     "words": N_("Words in common"),
     "meaning": N_("Closeness in meaning"),
     "section": N_("Part of the study asked for"),
@@ -135,7 +132,7 @@ STAGES = {
     "store": N_("Keeping the answer"),
 }
 WRITERS = {
-    "counted": N_("Counted from the studies’ own records"),
+    "counted": N_("Counted from the records of the studies"),
     "extractive": N_("Sentences chosen from the passages, word for word"),
     "llm": N_("Written by a language model from the passages, then checked sentence by sentence"),
 }
@@ -144,7 +141,7 @@ FALLBACKS = {
     "not_found": N_("The language model found no answer in the passages, so they were quoted instead"),
     "unverified": N_("What the language model wrote could not be verified, so the passages were quoted instead"),
     "quota_used_up": N_(
-        "As much as a language model may write for you for now is used up, so the passages were quoted instead"
+        "Your share of answers by the language model is used up for now, so the passages were quoted instead"
     ),
     "spend_limit": N_("The day's limit for the language model is reached, so the passages were quoted instead"),
     "timeout": N_("The language model did not answer in time, so the passages were quoted instead"),
@@ -158,14 +155,14 @@ CONFIDENCE_REASONS = frozenset(
         N_("search by meaning was not available"),
         N_("a passage comes very close to the question"),
         N_("no passage comes very close to the question"),
-        N_("not every word of the question stands in the evidence"),
-        N_("every word of the question stands in the evidence"),
-        N_("a part of the question stays open"),
+        N_("some words of the question are not in the evidence"),
+        N_("every word of the question is in the evidence"),
+        N_("part of the question stays open"),
         N_("search by words and by meaning agree on the best study"),
         N_("a curated question asks the same"),
         N_("one study stands out"),
         N_("no study stands out"),
-        N_("some words of the question stand in no cited study"),
+        N_("some words of the question are in none of the cited studies"),
         N_("the cited studies use the question's words"),
     }
 )
@@ -297,12 +294,6 @@ def step_words(value: object) -> str:
     return gettext(STEPS.get(str(value), str(value).replace("_", " ").capitalize()))
 
 
-@lru_cache(maxsize=4096)
-def _step_words(step: str, language: str | None) -> SafeString:
-    """Return the escaped label of a step; cached, since a page needs it hundreds of times."""
-    return mark_safe(escape(step_words(step)))  # noqa: S308 - escaped
-
-
 @register.filter
 def effect_words(step: Mapping[str, Any]) -> str:
     """Return a step's effect on a passage's rank.
@@ -322,9 +313,9 @@ def effect_words(step: Mapping[str, Any]) -> str:
 @register.filter
 def steps_listed(because: Iterable[Mapping[str, Any]]) -> SafeString:
     """Render the ranking steps of a passage as list rows; in Python, since a page has hundreds."""
-    language, point = get_language(), str(formats.get_format("DECIMAL_SEPARATOR"))
+    point = str(formats.get_format("DECIMAL_SEPARATOR"))
     rows = (
-        f"<div><dt>{_step_words(str(step['step']), language)}</dt>"
+        f"<div><dt>{escape(step_words(step['step']))}</dt>"
         f"<dd>{escape(effect_words(step).replace('.', point))}</dd></div>"
         for step in because
     )
@@ -406,6 +397,12 @@ def fallback_words(reason: object) -> str:
 def name_of(value: Any) -> str:
     """Return a term's text or a concept's name."""
     return str(value.get("name") or value.get("id") or "") if isinstance(value, Mapping) else str(value)
+
+
+@register.filter
+def value_of(key: str, values: Mapping[str, str]) -> str:
+    """Return the value of a key; empty where there is none."""
+    return values.get(key, "")
 
 
 @register.filter

@@ -51,6 +51,12 @@ def fit_words(kind: object) -> str:
     return gettext(FITS.get(str(kind), str(kind).capitalize()))
 
 
+@register.filter
+def route_words(route: object) -> str:
+    """Return the name of a safety route, which the corpus gives in English."""
+    return str(route).replace("_", " ").capitalize()
+
+
 SIGNALS = {"names_people": "names a group"}
 """Signals of the models whose own names say too much for every corpus."""
 

@@ -118,15 +118,6 @@ def test_what_is_no_file_is_refused(key: str) -> None:
     assert not ImportJob.objects.exists()
 
 
-def test_a_file_that_cannot_be_read_says_so_in_its_problems(key: str) -> None:
-    path = send(b"PK\x03\x04 broken", key, query="?name=broken.zip")["Location"]
-    work()
-
-    assert body(get(path, key))["status"] == "done"
-    assert "zip" in body(get(f"{path}/problems", key))["items"][0]["reason"]
-    problem(post(f"{path}/confirm", {"collection": "training"}, key), 409, "conflict")
-
-
 def test_a_confirmation_that_is_unfit_is_named(key: str) -> None:
     path = read_in(key)
     unfit: list[tuple[dict[str, Any], str]] = [
@@ -273,9 +264,3 @@ def test_a_doi_or_pmid_is_ordered_as_an_import(key: str, woken: list[str], value
     assert ordered["Location"] == f"{V1}desk/imports/{job.pk}"
     assert (job.way, bytes(job.content).decode(), job.asked_by_name) == (ImportJob.Way.LOOKUP, value, "curator")
     assert len(woken) == 1
-
-
-def test_nothing_is_ordered_for_what_is_no_id(key: str) -> None:
-    for asked in ({}, {"id": ""}, {"id": " "}, {"id": 7}, {"id": None}, {"id": "x" * 301}, {"doi": "10.1/x"}):
-        problem(post(LOOK_UP, asked, key), 400, "invalid")
-    assert not ImportJob.objects.exists()

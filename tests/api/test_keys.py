@@ -67,16 +67,6 @@ def test_a_key_opens_until_it_expires_is_replaced_or_revoked(make_key: MakeKey) 
     assert "owner" in state(made.secret)
 
 
-def test_use_is_noted_once_a_minute(make_key: MakeKey) -> None:
-    made = make_key()
-    seen = []
-    for seconds in (0, 59, 60, 61):
-        keys.find(made.secret, now=NOON + timedelta(seconds=seconds))
-        seen.append(ApiKey.objects.get(pk=made.key.pk).last_used_at)
-
-    assert seen == [NOON, NOON, NOON + timedelta(seconds=60), NOON + timedelta(seconds=60)]
-
-
 def test_a_key_that_makes_no_sense_is_neither_made_nor_kept(make_key: MakeKey) -> None:
     options = {"name": "tests", "scopes": ("read",), "owner": None, "by": None, "now": NOON}
     scopes = [{"scopes": scopes} for scopes in ([], ["everything"], ["curate"], ["evaluate"])]

@@ -207,14 +207,6 @@ def used() -> int:
 
 
 @pytest.mark.usefixtures("one_answer_by_a_model")
-def test_auto_falls_back_and_says_why() -> None:
-    made = [body(post(f"{V1}answers", {"question": ASKED}))["generator"] for _ in range(2)]
-
-    found = [tuple(one[name] for name in ("name", "fallback_from", "fallback_reason")) for one in made]
-    assert found == [("llm", None, None), ("extractive", "llm", "quota_used_up")]
-
-
-@pytest.mark.usefixtures("one_answer_by_a_model")
 def test_a_model_asked_for_by_name_is_429_beyond_its_quota(make_key: Callable[..., Made]) -> None:
     asked, secret, once = {"question": ASKED, "writer": "llm"}, make_key().secret, {"Idempotency-Key": "one"}
     for unmodelled in ({"question": ASKED, "writer": "extractive"}, {"question": OTHER}, asked | {"question": ""}):

@@ -492,6 +492,10 @@ def _thread(site: Site, *follow_ups: str) -> str:
     return address
 
 
+def _card(site: Site, address: str = "") -> str:
+    return f"{site.url}{reverse('embed', args=[_id_of(address or site.answer_to())])}"
+
+
 def _id_of(address: str) -> str:
     return address.rstrip("/").rpartition("/")[2]
 
@@ -519,6 +523,7 @@ PUBLIC: dict[str, Place] = {
     "term": Place(Site.answer_to, then=open_term, part=".prose:has(.meaning:popover-open)", has_layer=True),
     "overview": Place(lambda site: site.answer_to(COUNTED)),
     "follow-up": Place(lambda site: _thread(site, WOMEN, "how long does it take?")),
+    "card": Place(_card), "card of a retracted study": Place(lambda site: _card(site, address_of("answer with a retracted source", site))),
     "conflicting answer": Place(lambda site: _with_another(site, outcome="conflicting")),
     "answer with a retracted source": Place(_retracted),
     "answer asked again": Place(lambda site: f"{_with_another(site)}?since={_earlier_answer(site)}"),

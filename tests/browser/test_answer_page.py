@@ -1,6 +1,7 @@
 """An answer in a browser: terms, marks, table, feedback, copies, paper, follow-ups, comparing, own questions."""
 
 import io
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -87,7 +88,7 @@ def test_feedback_is_thanked_for_in_place_and_can_be_changed(page: Page, answer:
     page.get_by_role("button", name="Send").click()
 
     expect(page.get_by_role("heading", name="Thank you")).to_be_focused()
-    page.get_by_text("Change what you said").click()
+    page.get_by_text("Change your feedback").click()
     expect(page.get_by_label("In your own words")).to_have_value("<b>Good</b>")
     page.locator("#feedback").get_by_label("No", exact=True).check()
     page.get_by_role("button", name="Change it").click()
@@ -136,31 +137,6 @@ def test_what_is_unfolded_does_not_run_over_what_follows(site: Site, page: Page)
             assert page.evaluate(RUN_OVER) == [], width
 
 
-TOLD = """() => [...document.querySelectorAll(".evidence-table tbody tr")].map((row) => [
-  row.querySelector("th a").href,
-  row.cells[1].checkVisibility() && parseFloat(getComputedStyle(row.cells[1]).fontSize) > 0,
-])"""
-
-
-def test_the_table_names_a_study_once(site: Site, page: Page) -> None:
-    further = {"study_id": "T001", "finding_id": 9003, "statement": "Few sets built muscle, too."}
-    page.goto(site.stored(agreement=STAND | {"favours": [*STAND["favours"], further]}))
-    page.get_by_text("All findings in a table").click()
-    for width in (390, 1280):
-        page.set_viewport_size({"width": width, "height": 844})
-        assert_told_once(page)
-        for heading in ("Finding", "Direction", "Study"):
-            page.locator(".evidence-table thead").get_by_role("button", name=heading).click()
-            assert_told_once(page)
-
-
-def assert_told_once(page: Page) -> None:
-    rows = page.evaluate(TOLD)
-    studies = [study for study, _ in rows]
-    assert len(studies) > len(set(studies)) > 1
-    assert [is_told for _, is_told in rows] == [a != b for a, b in zip(studies, [None, *studies], strict=False)]
-
-
 def test_on_paper_everything_is_whole_and_nothing_is_for_the_screen(site: Site, page: Page) -> None:
     page.goto(site.answer_to())
     shown = payload_of(page)
@@ -198,6 +174,7 @@ def test_a_follow_up_keeps_the_subject_and_can_be_asked_alone(site: Site, reader
 
     follow(reader)
 
+    assert reader.url.endswith("#question-title")  # below what was asked before
     expect(reader.locator(".understood")).to_contain_text(f"You asked about {SUBJECT}.")
     thread = reader.get_by_role("region", name="The questions before")
     expect(thread.locator(".asked")).to_have_text([SETS])
@@ -245,3 +222,44 @@ def test_own_questions_are_listed_compared_and_forgotten(site: Site, reader: Pag
     expect(questions).to_have_text([COUNTED, SETS])
     reader.get_by_role("button", name="Clear the list").click()
     expect(reader.get_by_text("You have not asked anything in this browser yet")).to_be_visible()
+
+
+def test_studies_about_people_like_the_reader_are_marked_and_nothing_is_sent(page: Page, site: Site) -> None:
+    sent: list[str] = []
+    page.goto(site.answer_to(SETS))
+    page.on("request", lambda request: None if "/static/" in request.url else sent.append(request.url))
+    panel, marks = page.locator("[data-for-me]"), page.locator("li .badge.like-me")
+    expect(marks).to_have_count(0)
+
+    panel.locator("summary").press("Enter")
+    panel.get_by_label("Sex").select_option("Women")
+    marked = page.locator('li[data-about~="sex:female"]').count()
+    assert marked > 0
+    expect(marks).to_have_count(marked)
+    expect(panel.get_by_role("status")).to_contain_text(f"About people like you: {marked} of the")
+    assert sent == []
+
+    page.reload()
+    expect(marks).to_have_count(marked)
+    assert not any("female" in url for url in sent)
+
+    panel.locator("summary").press("Enter")
+    panel.get_by_role("button", name="Clear").press("Enter")
+    expect(marks).to_have_count(0)
+    expect(panel.locator("[data-like-me-count]")).to_be_empty()
+    assert page.evaluate("localStorage.length") == 0
+
+
+@WITHOUT_SCRIPT
+def test_an_answer_is_narrowed_without_script_and_each_filter_is_dropped_by_a_link(reader: Page, site: Site) -> None:
+    reader.goto(site.answer_to(SETS))
+    expect(reader.locator("[data-for-me]")).to_be_hidden()
+    reader.get_by_text("Narrow this answer").click()
+    reader.locator(".narrowing").get_by_label("From").fill("2500")
+    reader.get_by_role("button", name="Ask these studies").click()
+
+    expect(reader).to_have_url(re.compile(r"/answers/[^/]+/\?from=2500$"))
+    expect(reader.locator(".outcome")).to_contain_text("Nothing that is left under these filters")
+    reader.get_by_role("link", name="Remove from 2500").click()
+    expect(reader).to_have_url(re.compile(r"/answers/[^/]+/$"))
+    expect(reader.locator(".prose .headline")).to_be_visible()

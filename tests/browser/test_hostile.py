@@ -1,4 +1,5 @@
-"""Markup in every text that people or files bring in, on every page that shows it: nothing of it runs or is fetched.
+"""Markup in every text that people or files bring in, on every page that shows it: nothing of it runs or is fetched, and
+letters that run from right to left do so whatever stands around them.
 
 Many payloads stand on one page. Beside what a browser complains of (`conftest.Watch`), each page is searched for elements that
 only a payload can have made.
@@ -26,16 +27,17 @@ from tests.builders import make_concept, make_finding, make_study
 from tests.qa.payloads import make_citation, make_evidence, make_sentence
 
 OWN = Path(__file__).resolve().parents[1] / "data" / "hostile.txt"
+RIGHT_TO_LEFT = "האם אימוני כוח (strength) בונים שריר? هل تدريب القوة يبني العضلات؟"
 LONGEST = 900  # characters of the payloads in one text
 TOGETHER = 6  # texts in one study
 
-CAUGHT = script("caught")
+CAUGHT, UNDIRECTED = script("caught"), script("undirected")
 HOOK = """window.ran = []; for (const name of ["alert", "confirm", "prompt", "print"])
   window[name] = (...said) => { window.ran.push(`${name}(${said})`); };"""
 
 
 def read_payloads() -> list[str]:
-    return OWN.read_text(encoding="utf-8").splitlines()
+    return [RIGHT_TO_LEFT, *OWN.read_text(encoding="utf-8").splitlines()]
 
 
 def in_texts(payloads: Sequence[str]) -> list[str]:
@@ -169,6 +171,7 @@ def test_nothing_that_was_brought_in_runs_on_any_page(site: Site, page: Page, wa
         assert response.status == 200, address
         open_folds(page)
         assert page.evaluate(CAUGHT) == [], address
+        assert page.evaluate(UNDIRECTED) == [], address
         assert watch.complaints == [], address
         if address in planted.public:
             assert_no_wider(page, 320)

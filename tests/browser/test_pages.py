@@ -1,9 +1,6 @@
-"""Pages in a browser: widths, motion, citations, the corpus, the page of the API, a measured site."""
+"""Pages in a browser: widths, motion, citations, the corpus, the page of the API."""
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from corpus_app.models import Finding
 from tests.browser.pages import assert_no_wider, open_panel, stop_half_way
-from tests.browser.site import SETS, STAND, Site, payload_of
+from tests.browser.site import STAND, Site
 from tests.qa.payloads import make_citation, make_evidence, make_refusal, make_sentence
 
 
@@ -49,13 +46,6 @@ def test_nothing_moves_for_readers_who_want_no_motion(site: Site, page: Page, wi
     open_panel(page)
 
     assert (page.evaluate(MOVING) > 0) is moves
-
-
-def test_a_collection_that_is_no_more_is_not_asked_again(site: Site, page: Page) -> None:
-    page.goto(site.stored(collection="no-more"))
-    page.get_by_role("button", name="Ask for more detail").click()
-    expect(page.get_by_role("button", name="Ask in plain words")).to_be_visible()
-    assert payload_of(page)["mode"] == "intermediate"
 
 
 def test_a_citation_leads_to_its_passage_on_the_page_of_the_study(site: Site, page: Page) -> None:
@@ -160,24 +150,3 @@ def test_the_page_of_the_api_shows_every_operation_and_tries_one(site: Site, vie
     view.get_by_role("button", name="Execute").click()
 
     view.locator(".live-responses-table .response-col_status", has_text="200").wait_for()
-
-
-ROOT = Path(__file__).resolve().parents[2]
-MEASURED = [
-    "first event of a stream", "first sentence of a stream", "end of a stream", "whole answer", "stored page",
-    "stored page, Django's side", "first sentence in the browser",
-]  # fmt: skip
-
-
-def test_a_running_site_is_measured_over_http_and_in_a_browser(site: Site, tmp_path: Path, settings: Any) -> None:
-    settings.SERVER_TIMING = True
-    questions = tmp_path / "questions.txt"
-    questions.write_text(f"{SETS}\n\n", encoding="utf-8")
-
-    command = [sys.executable, "-m", "lab", "bench_site", site.url, "--rounds", "1", "--questions", str(questions)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-    assert done.returncode == 0, done.stderr
-    first, *rows = done.stdout.splitlines()
-    assert first == "1 questions, 1 rounds; milliseconds"
-    assert [row.partition("  ")[0] for row in rows] == MEASURED

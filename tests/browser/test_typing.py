@@ -56,22 +56,6 @@ def test_enter_within_an_input_method_sends_nothing(site: Site, page: Page, ende
     expect(page.locator("#status")).to_have_text("Searching the studies…")
 
 
-def test_an_enter_held_down_sends_nothing_again(site: Site, page: Page) -> None:
-    page.goto(site.url)
-    sent = count_streams(page)
-    box = page.get_by_label("Your question")
-    box.fill(SETS)
-
-    page.keyboard.down("Shift")
-    page.keyboard.down("Enter")
-    page.keyboard.up("Shift")
-    page.keyboard.down("Enter")  # the same key, still down
-
-    expect(box).to_have_value(f"{SETS}\n")
-    assert sent == []
-    page.keyboard.up("Enter")
-
-
 def test_a_question_that_is_too_long_is_kept_whole_and_said_to_be(site: Site, reader: Page, watch: Watch) -> None:
     watch.expected = ("status of 400",)
     reader.goto(site.url)
@@ -113,28 +97,6 @@ def test_escape_closes_one_thing_at_a_time(site: Site, page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
-
-
-def test_a_button_that_copied_says_its_name_again_when_it_is_left(site: Site, page: Page) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto(site.stored())
-    named = page.get_by_role("button", name="Copy with citations")
-    copied = page.get_by_role("button", name="Copied")
-    named.click()
-    expect(copied).to_be_focused()
-    copied.press("Enter")
-    expect(copied).to_be_focused()
-    page.keyboard.press("Tab")
-    expect(named).to_be_visible()
-
-    page.evaluate(
-        "() => { navigator.clipboard.writeText = () => new Promise((copied) => addEventListener('copied', () => copied())); }"
-    )
-    named.click()
-    page.keyboard.press("Tab")
-    page.evaluate("dispatchEvent(new Event('copied'))")  # after it was left
-    expect(copied).to_be_visible()
-    expect(named).to_be_visible()
 
 
 SUGGEST = "**/suggest/**"
@@ -234,31 +196,3 @@ def test_an_older_list_never_takes_the_place_of_a_newer_one(site: Site, page: Pa
     page.evaluate("new Promise((done) => setTimeout(done))")
 
     assert questions.inner_text() == before
-
-
-def test_the_page_does_not_move_and_the_list_stays_on_a_phone(site: Site, page: Page) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    box, questions = type_some(site, page, "mu")
-    send = page.locator("#ask-form .send")
-    page.evaluate("document.fonts.ready.then(() => true)")
-    before = send.bounding_box()
-    box.press_sequentially("scle")
-    expect(questions).to_be_visible()
-
-    place = questions.bounding_box()
-    assert send.bounding_box() == before
-    assert 0 <= place["x"] <= 390 - place["width"]
-
-
-def test_a_follow_up_is_offered_nothing(site: Site, page: Page) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(site.stored())
-
-    page.get_by_label("A short question is enough").press_sequentially("creatine dose")
-    page.get_by_label("Your question").press_sequentially("training vol")
-    expect(page.get_by_role("listbox")).to_be_visible()
-
-    suggested = [url for url in asked if "/suggest/" in url]
-    assert suggested
-    assert not any("creat" in url for url in suggested)

@@ -44,16 +44,6 @@ def test_state_changes_are_confirmed_first_and_share_one_corpus_version(
     assert models.PassageTerm.objects.exists() == (verb == "publish")
 
 
-def test_studies_that_cannot_be_published_are_left_with_a_reason(client: Client, curator: User) -> None:
-    empty, sound = make_study(status="draft", texts=()), make_study(status="draft")
-
-    page = client.get(address("study_state", "publish"), {"ids": [empty.pk, sound.pk]}).content.decode()
-    client.post(address("study_state", "publish"), {"ids": [empty.pk, sound.pk]})
-
-    assert "it has no passage. Add at least one." in page
-    assert list(Study.objects.published()) == [sound]
-
-
 def test_a_change_of_nothing_is_no_error(client: Client, curator: User) -> None:
     for ids in ("", "abc", "9" * 30, "-1", "٣"):
         page = client.get(address("study_state", "publish"), {"ids": ids})

@@ -14,7 +14,6 @@ from corpus_app.appraisal import BIAS_DOMAINS, BiasTool
 from corpus_app.curation.merging import merge
 from corpus_app.figures import missing_figures
 from corpus_app.models import CorpusEvent, Finding, OutcomeCertainty, Study
-from corpus_app.public import changes
 from corpus_app.records import QUESTION_LETTERS, Direction
 from corpus_app.sources import FindingDraft
 from tests.api.conftest import V1, body, get
@@ -196,19 +195,6 @@ def test_curators_judge_the_certainty_of_an_outcome(client: Client, curator: Use
     assert {row.level for row in OutcomeCertainty.objects.all()} == {"low"}
 
 
-def test_studies_without_plain_words_or_questions_are_listed(client: Client, curator: User) -> None:
-    bare, whole = make_study(study_id="BARE"), make_study(study_id="WHOLE", takeaway="Rest.", asked_as="Why?")
-    make_finding(bare)
-
-    for words in ("plain", "questions"):
-        listed = client.get(f"{address('study_changelist')}?words={words}").context["cl"].result_list
-        assert [study.study_id for study in listed] == ["BARE"]
-    page = client.get(address("study_change", bare.pk)).content.decode()
-    assert "Finding 1 has no plain sentence." in page
-    assert "It has no curated question" in page
-    assert "Words still to write" not in client.get(address("study_change", whole.pk)).content.decode()
-
-
 def test_the_desk_keeps_a_question_a_line_and_says_which_is_too_long(client: Client, curator: User) -> None:
     study = make_study()
     url = address("study_change", study.pk)
@@ -224,20 +210,6 @@ def test_the_desk_keeps_a_question_a_line_and_says_which_is_too_long(client: Cli
 
 def draft(statement: str = "It rose.", *, asked_as: str | None = None) -> FindingDraft:
     return FindingDraft("creatine", "placebo", "strength", Direction.INCREASE, statement, asked_as)
-
-
-def test_questions_are_no_news_for_readers() -> None:
-    study = make_study(study_id="A")
-    curation.set_findings("A", [draft()], by=None, by_name="test")
-    before = CorpusEvent.objects.count()
-
-    curation.set_findings("A", [draft(asked_as="Does it work?")], by=None, by_name="test")
-
-    event = CorpusEvent.objects.first()
-    assert event is not None
-    assert CorpusEvent.objects.count() == before + 1
-    assert set(event.detail["changes"]) == {"asked_as"} <= changes.HIDDEN_FIELDS
-    assert study.findings.get().questions == ["Does it work?"]
 
 
 def test_two_records_of_one_study_join_their_questions() -> None:

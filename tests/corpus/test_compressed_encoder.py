@@ -1,6 +1,5 @@
 """The compressed form of a model: a tiny random one, made here."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -64,24 +63,6 @@ def model(tiny: str, settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def files(model: str) -> set[str]:
     place = compressed.folder(model)
     return {path.name for path in place.iterdir()} if place.exists() else set()
-
-
-def test_it_is_near_the_original_and_says_how_near(model: str) -> None:
-    check = compressed.write(model, titles=TITLES, texts=TEXTS)
-
-    assert check.accepted
-    assert check.cosine_mean >= compressed.LOWEST_COSINE
-    assert (check.titles, check.texts, check.dimensions) == (len(TITLES), len(TEXTS), 32)
-    assert json.loads((compressed.folder(model) / "check.json").read_text())["weights_sha256"] == check.weights_sha256
-    assert files(model) == {"model.onnx", "tokenizer.json", "check.json"}
-
-
-def test_the_name_follows_what_lies_in_the_data_folder(model: str) -> None:
-    assert embedding.active_name() == f"{model}@fp32"
-
-    embedding.prepare(titles=TITLES, texts=TEXTS)
-
-    assert embedding.active_name() == embedding.get().name == f"{model}@int8"
 
 
 def test_a_vector_depends_on_its_text_alone(model: str) -> None:

@@ -114,19 +114,6 @@ def test_failed_act_leaves_nothing() -> None:
     assert not CorpusEvent.objects.exists()
 
 
-def test_verbs_of_one_act_are_one_corpus_version() -> None:
-    study, by = make_study(texts=("One.",)), make_curator()
-
-    with curation.act(by=by):
-        curation.revise_study(study.study_id, by=by, year=1999)
-        curation.remove_passage(study.passages.get().pk, by=by)  # the only one, as another follows
-        curation.add_passage(study.study_id, by=by, text="New.", section="results")
-
-    assert version() == 1
-    assert CorpusEvent.objects.filter(corpus_version=1).count() == 3
-    assert study.passages.get().position == 0
-
-
 def test_a_committed_act_asks_the_queue(
     monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:

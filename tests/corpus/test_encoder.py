@@ -1,6 +1,5 @@
 """Changing the encoder at the desk: search stays on the old vectors until the new set is complete, and can go back."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,25 +112,6 @@ def test_former_vectors_are_dropped_on_request(indexed: list[Passage]) -> None:
         curation.drop_former_vectors(by=None, by_name="tests")
 
 
-def test_another_setting_chooses_anew(indexed: list[Passage], settings: Any) -> None:
-    curation.change_encoder(NEW, used=OLD, by=None, by_name="tests")
-    assert embedding.active_name() == NEW
-
-    settings.ENCODER = "another"
-
-    assert embedding.active_name() == OLD  # what the settings ask for
-    assert embedding.fallback_name() == ""
-
-
-def test_a_torn_file_chooses_nothing(settings: Any) -> None:
-    curation.change_encoder(NEW, used=OLD, by=None, by_name="tests")
-    (path,) = Path(settings.DATA_DIR).glob("*.json")
-
-    for content in ("", "{", "[]", '{"name": 1}', '{"name": "x", "keeps": "", "more": 1}'):
-        path.write_text(content, encoding="utf-8")
-        assert embedding.active_name() == OLD
-
-
 def test_an_unknown_encoder_is_refused() -> None:
     for name, reason in ((OLD, "already"), ("x@fp32", "no such encoder"), ("", "no such encoder")):
         with pytest.raises(curation.CannotChangeEncoder, match=reason):
@@ -198,15 +178,3 @@ def test_chosen_rows_are_embedded_again(client: Client, indexed: list[Passage]) 
         assert "passages will be embedded again" in page.content.decode()
 
     assert indexing.index_stale().count == 2
-
-
-def test_others_are_not_offered_it(client: Client, indexed: list[Passage]) -> None:
-    client.force_login(make_curator(role="Reviewers"))
-    listed = reverse("admin:corpus_app_study_changelist")
-
-    page = client.get(listed).content.decode()
-    client.post(listed, {"action": "embed_studies_again", "_selected_action": indexed[0].study_id})
-
-    assert "Embed again" not in page
-    assert reverse("admin:corpus_app_encoder") not in page
-    assert not indexing.has_work()

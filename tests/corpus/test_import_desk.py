@@ -112,7 +112,7 @@ def test_differences_are_shown_word_by_word_and_duplicates_with_a_link(client: C
 def test_choosing_all_none_and_page_by_page(client: Client, curator: User, django_assert_max_num_queries: Any) -> None:
     address = bring(client, file=upload(beir(60), "corpus.jsonl"))
     work()
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(21):  # three of them once a version, for the nouns of the site
         assert "Page 1 of 3" in text_of(client.get(address))
 
     searched = f"{address}?effect=new&q=study+57"
@@ -250,6 +250,20 @@ def test_what_is_new_is_shown_with_its_first_words(client: Client, curator: User
     assert "The first 3 of 4 passages" in page
     assert "Thickness &lt;b&gt; rose in group Discussion." in page
     assert "group Conclusion" not in page
+
+
+def test_what_was_found_of_a_file_stands_with_its_own_source_alone(client: Client, curator: User) -> None:
+    page = "<html><head><title>{0}</title></head><body><nav><a href='/'>Home</a></nav><main><h1>{0}</h1><p>{1}</p></main></body></html>"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("boats.html", page.format("Boats", "The oldest boat of the lake is called Anna."))
+        archive.writestr("nets.md", "# Nets\n\nFishers mended their nets on the shore in winter.")
+    address = bring(client, file=upload(packed.getvalue(), "lake.zip"))
+    work()
+
+    text = text_of(client.get(address))
+
+    assert text.count("Passages left out of the text: navigation (1).") == 2  # at its source, and in the list of all
 
 
 def test_unusable_input_is_refused_in_the_form(client: Client, curator: User) -> None:

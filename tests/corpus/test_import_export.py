@@ -135,23 +135,6 @@ def test_changed_file_of_a_published_study_changes_it_in_place(folder: Path) -> 
     assert PassageTerm.objects.filter(passage=before[2][0], lexeme="creatin").exists()
 
 
-def test_removed_and_reordered_passages_keep_the_rows_of_their_words(folder: Path) -> None:
-    load(folder, publish=True)
-    keys = dict(Passage.objects.filter(study__study_id="S001").values_list("text", "pk"))
-    passages = json.loads((folder / "studies/S001.json").read_text(encoding="utf-8"))["passages"]
-    change(folder / "studies/S001.json", passages=list(reversed(passages[1:])))
-
-    load(folder)
-
-    rows = list(Passage.objects.filter(study__study_id="S001").values_list("position", "text", "pk", "version"))
-    assert [text for _, text, _, _ in rows] == [passage["text"] for passage in reversed(passages[1:])]
-    assert all(keys[text] == pk and version == 1 for _, text, pk, version in rows)
-    event = CorpusEvent.objects.filter(action="import_changes").first()
-    assert event
-    removed = {"removed": keys[passages[0]["text"]], "text": passages[0]["text"]}
-    assert any(removed.items() <= row.items() for row in event.detail["passages"])
-
-
 def test_a_changed_file_replaces_edits_and_reports_it(folder: Path) -> None:
     load(folder, publish=True)
     curation.revise_study("S001", by=make_curator(), title="Corrected at the desk")

@@ -100,20 +100,6 @@ def test_a_draft_comes_back_from_json_as_it_was(draft: StudyDraft) -> None:
         assert read(json.loads(json.dumps(serialization.values_of(kept)))) == kept
 
 
-def test_records_with_one_title_are_distinguished_by_text(by: User) -> None:
-    rows = [
-        {"_id": "a", "title": "Summary", "text": "Squats helped."},
-        {"_id": "b", "title": "Summary", "text": "Rest did."},
-    ]
-    content = "\n".join(map(json.dumps, rows))
-
-    carry_out(read(content, by=by, name="corpus.jsonl"), by=by)
-    again = read(content, by=by, name="corpus.jsonl")
-
-    assert sorted(Passage.objects.values_list("text", flat=True)) == ["Rest did.", "Squats helped."]
-    assert (again.problems, items(again, "effect")) == ([], [("same",), ("same",)])
-
-
 def test_records_of_one_study_in_a_file_are_joined(by: User) -> None:
     first, *_ = RIS.split("\n\n")
     other = first.replace("thickness more than five", "thickness less than five")
@@ -385,39 +371,12 @@ def test_a_look_up_is_read_like_a_file_and_says_what_came_of_each(by: User, monk
     assert new == items(job, "study_key")[0][0]
 
 
-def test_a_stopped_list_shows_what_was_found_and_goes_on_when_asked(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    nothing = {"answers": lambda asker, found: [Answer(one, (), "No such record.") for one in found]}
-    monkeypatch.setattr(lookup.Asker, "answers", nothing["answers"])
-    job = jobs.create_job(b"10.1000/a\n10.1000/b\n10.1000/c", file_name="", by=by, way="lookup")
-    assert job.file_name == "10.1000/a and 2 more"
-    assert not jobs.run_job(job, seconds=0)
-
-    listed_lookups.stop(job)
-
-    assert (job.status, listed_lookups.count_unasked(job), jobs.find_work()) == ("previewed", 2, None)
-    listed_lookups.ask_again(job)
-    in_turns(job)
-    job.refresh_from_db()
-    assert (job.status, job.items.count()) == ("done", 3)
-
-
 def in_turns(job: ImportJob) -> int:
     for turns in range(1, 500):
         if jobs.run_job(job, seconds=0):
             return turns
         job.refresh_from_db()
     raise AssertionError
-
-
-def test_a_short_import_does_not_wait_for_a_long_one(by: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "BATCH", 4)
-    long = jobs.create_job(beir(12), file_name="long.jsonl", by=by)
-    jobs.run_job(long, seconds=0)
-    short = jobs.create_job(RIS.encode(), file_name="refs.ris", by=by)
-
-    assert jobs.find_work() == short
-    assert in_turns(short) == 1
-    assert jobs.find_work() == long
 
 
 def test_an_import_is_parsed_once_and_again_only_by_another_process(by: User, monkeypatch: pytest.MonkeyPatch) -> None:

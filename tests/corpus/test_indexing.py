@@ -106,26 +106,6 @@ def test_vectors_of_another_encoder_stay_until_all_are_made_anew(encoder: WordHa
     assert indexing.audit() == []
 
 
-def test_an_interrupted_run_is_continued_by_the_next() -> None:
-    total = indexing.BATCH + 1
-    make_study(texts=tuple(f"Text number {number}." for number in range(total)))
-    told: list[indexing.Progress] = []
-
-    first = indexing.index_stale(seconds=0, on_progress=told.append)
-    assert first == indexing.Indexed(indexing.BATCH, is_cut_short=True)
-    assert indexing.index_stale(on_progress=told.append) == indexing.Indexed(1)
-    assert told == [indexing.Progress(indexing.BATCH, total), indexing.Progress(total, total)]
-
-
-def test_published_passages_are_indexed_before_drafts() -> None:
-    make_study(study_id="A-DRAFT", status="draft", texts=tuple(f"Draft {number}." for number in range(indexing.BATCH)))
-    make_study(study_id="B", texts=("Readers miss this.",))
-
-    indexing.index_stale(seconds=0)
-
-    assert set(PassageVector.objects.values_list("passage__study__study_id", flat=True)) == {"B"}
-
-
 class Meddler(WordHashEncoder):
     """Encodes only after somebody else has done something."""
 
@@ -170,15 +150,6 @@ def test_status_changes_during_embedding_take_effect(state: dict[str, str]) -> N
 
         assert PassageVector.objects.get(passage__study=draft).searchable is True
         assert indexing.audit() == []
-
-
-def test_a_study_that_is_deleted_during_embedding_leaves_nothing() -> None:
-    study = make_study()
-
-    with embedding.use(Meddler(lambda: Study.objects.filter(pk=study.pk).delete() and None)):
-        assert indexing.index_stale() == indexing.Indexed(0)
-
-    assert not PassageVector.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

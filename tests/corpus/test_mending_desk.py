@@ -232,14 +232,3 @@ def test_broken_text_is_refused_unless_a_reason_is_given(client: Client, study: 
     assert response.status_code == 302
     assert words(study) == f"{BROKEN} <script>"
     assert reason in [waiver.reason for waiver in QualityWaiver.objects.all()]
-
-
-def test_a_new_passage_is_looked_at_too(client: Client, study: Study) -> None:
-    url = address("study_change", study.pk)
-    new = {"passages-TOTAL_FORMS": 3, "passages-2-section": "results", "passages-2-kind": "summary"}
-
-    shown = errors(client.post(url, form_of(client, url) | new | {"passages-2-text": BROKEN}))
-    assert "passage 3" in shown
-    client.post(url, form_of(client, url) | new | {"passages-2-text": BROKEN, "_mended": "1"})
-
-    assert study.passages.get(position=2).text == MENDED

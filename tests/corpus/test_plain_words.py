@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from corpus_app import curation, indexing, search, sources
-from corpus_app.models import CorpusEvent, CorpusLexicon, Passage, PassageTerm, PassageVector, Study
+from corpus_app.models import CorpusEvent, Passage, PassageTerm, PassageVector, Study
 from corpus_app.records import Direction, Lean, PassageKind
-from corpus_app.sources import FindingDraft, Problem
+from corpus_app.sources import FindingDraft
 from tests.builders import make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
@@ -124,20 +124,6 @@ def load(folder: Path) -> curation.ImportReport:
     return report
 
 
-def test_a_file_without_questions_or_word_lists_removes_none(folder: Path) -> None:
-    CorpusLexicon.objects.create(name="people", content="")
-    load(folder)
-    path = folder / "studies/S003.json"
-    values = json.loads(path.read_text("utf-8"))
-    asked = [passage.pop("asked_as", []) for passage in values["passages"]]
-    path.write_text(json.dumps(values | {"curator_notes": "Changed."}), "utf-8")
-
-    load(folder)
-
-    assert [p.questions for p in Study.objects.get(study_id="S003").passages.all()] == asked
-    assert CorpusLexicon.objects.count() == 1
-
-
 def write_lexicon(folder: Path, **texts: str) -> None:
     (folder / "lexicon").mkdir(exist_ok=True)
     for path in (folder / "lexicon").glob("*.toml"):
@@ -161,20 +147,6 @@ def test_word_lists_come_in_with_a_new_version_and_go_out_as_they_were(folder: P
     assert (tmp_path / "out/lexicon/kin.toml").read_text("utf-8") == 'women = ["girls", "ladies"]\n'
     load(folder)
     assert search.corpus_version() == version + 1
-
-
-def test_a_word_list_that_is_no_toml_is_named_with_its_line(folder: Path) -> None:
-    write_lexicon(folder, kin="a = 1\nb = [\n", lay="c = 1\n")
-
-    corpus = sources.read(folder)
-
-    (problem,) = corpus.problems
-    assert isinstance(problem, Problem)
-    assert problem.file == "lexicon/kin.toml"
-    assert "is not TOML" in problem.reason
-    with pytest.raises(CommandError):
-        call_command("import_corpus", folder, publish=True)
-    assert not CorpusLexicon.objects.exists()
 
 
 SITE = """

@@ -5,7 +5,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from corpus_app import curation, indexing, records, search
+from corpus_app import indexing, records, search
 from corpus_app.curation.lexica import set_lexica
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusVersion, PassageTerm, Study
 from corpus_app.search import hybrid
@@ -61,18 +61,6 @@ def test_bm25_is_that_of_the_reference_on_the_same_lexemes(seed: int) -> None:
         expected = oracle(times, k1=k1, b=b)
         assert bm25(found) == pytest.approx(expected, abs=1e-4)  # bm25s counts in single precision
         assert [hit.passage_id for hit in found.hits] == sorted(expected, key=lambda pk: (-bm25(found)[pk], pk))
-
-
-def test_words_of_the_question_have_document_frequencies() -> None:
-    make_study(title="A trial", texts=(SQUATS, PRESSES, PROTEIN))
-
-    found = search.find("pizza increased squats", None)
-
-    assert len(found.hits) == 3  # any word is enough
-
-    assert found.lexemes == ("increas", "pizza", "squat")
-    assert found.document_frequency == (("increas", 3), ("pizza", 0), ("squat", 1))
-    assert found.searchable_passages == 3
 
 
 def test_words_are_found_through_accents_hyphens_and_hidden_characters() -> None:
@@ -250,20 +238,6 @@ def test_figures_count_what_readers_can_see() -> None:
 
     assert (figures["studies"], figures["passages"], figures["corpus_version"]) == (2, 2, 0)
     assert {c["slug"]: c["studies"] for c in figures["collections"]} == {"training": 2, "nutrition": 0}
-
-
-def test_the_vocabulary_follows_edits() -> None:
-    study = make_study(texts=("Sarcopénia slows walking.", "Squats help walking at 80 % of 1RM."))
-    withdrawn = make_study(texts=("Zebras build nothing.",))
-    make_study(texts=("Unpublished gnus.",), status="draft")
-    assert search.vocabulary()["zebras"] == 1
-
-    by = {"by": None, "by_name": "tests"}
-    curation.revise_passage(study.passages.get(position=1).pk, text="Rowing helps walking.", **by)
-    curation.withdraw([withdrawn.study_id], reason="A test.", **by)
-    make_study(texts=("Sleep helps.",))
-
-    assert search.vocabulary() == {"sarcopenia": 1, "slows": 1, "walking": 2, "rowing": 1, "helps": 2, "sleep": 1}
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,10 @@ HERE = Known(collections=frozenset({"training", "nutrition"}), concepts=frozense
 entries = st.lists(st.text("a; ,'\"=-\u00e9\u2265", min_size=1).filter(str.strip).map(str.strip), max_size=3).map(tuple)
 
 
+def sheet(rows: list[tuple[int, StudyDraft]], facets: Mapping[str, Facet] = {}) -> bytes:
+    return b"".join(sources.sheet_pieces(rows, facets))
+
+
 def saved_again(content: bytes, *, mark: str = ",", codec: str = "utf-8", **cells: str) -> bytes:
     """The file as a spreadsheet would save it, with these cells changed in every row."""
     rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
@@ -65,7 +69,7 @@ def test_nothing_changed_is_no_difference(
 ) -> None:
     present = replace(original, labels=labels)
 
-    changes, _ = compare(present, form(sources.to_sheet([(3, present)])))
+    changes, _ = compare(present, form(sheet([(3, present)])))
 
     assert changes == {}
 
@@ -74,7 +78,7 @@ def test_nothing_changed_is_no_difference(
 def test_a_changed_cell_comes_back_as_meant(before: StudyDraft, after: StudyDraft, labels: tuple[str, ...]) -> None:
     after = replace(after, study_id=before.study_id, labels=labels, status=before.status, passages=before.passages)
 
-    changes, _ = compare(before, sources.to_sheet([(3, after)]))
+    changes, _ = compare(before, sheet([(3, after)]))
 
     for name in ("title", "year", "pmid", "n_participants", "labels", "licence", "duration_weeks_max"):
         if name in changes:
@@ -82,7 +86,7 @@ def test_a_changed_cell_comes_back_as_meant(before: StudyDraft, after: StudyDraf
             assert changes[name] == (wanted.strip() if isinstance(wanted, str) else wanted)
         elif not sheets.READ_ONLY & {name}:
             unchanged = sheets.cells_of(before)[name].strip() == sheets.cells_of(after)[name].strip()
-            assert unchanged or name in dict(compare(before, sources.to_sheet([(3, after)]))[1])
+            assert unchanged or name in dict(compare(before, sheet([(3, after)]))[1])
 
 
 PRESENT = replace(
@@ -112,7 +116,7 @@ PRESENT = replace(
      ({"status": "withdrawn"}, {}, "status is not changed by a spreadsheet")],
 )  # fmt: skip
 def test_a_cell_changes_its_field_or_says_why_not(cells: dict[str, str], wanted: Mapping[str, Any], told: str) -> None:
-    changes, notes = compare(PRESENT, saved_again(sources.to_sheet([(1, PRESENT)], SOIL), **cells))
+    changes, notes = compare(PRESENT, saved_again(sheet([(1, PRESENT)], SOIL), **cells))
 
     assert changes == wanted
     assert told in "; ".join(f"{column} {reason}" for column, reason in notes)
@@ -126,7 +130,7 @@ def test_a_cell_changes_its_field_or_says_why_not(cells: dict[str, str], wanted:
 def test_what_a_spreadsheet_made_of_a_cell_is_told(before: str, cell: str, form: dict[str, str]) -> None:
     present = replace(PRESENT, licence=before, title="\u00e9")
 
-    changes, notes = compare(present, saved_again(sources.to_sheet([(1, present)]), licence=cell, **form))
+    changes, notes = compare(present, saved_again(sheet([(1, present)]), licence=cell, **form))
 
     assert (changes, [column for column, _ in notes if column == "licence"]) == ({}, ["licence"])
 

@@ -137,15 +137,6 @@ def test_problem_names_the_line_of_its_value(folder: Path) -> None:
     assert (problem.field, text.splitlines()[(problem.line or 0) - 1].strip()) == ("passages[0].text", "{")
 
 
-def test_a_doi_gets_its_normal_form_behind_a_byte_order_mark_too(folder: Path) -> None:
-    for written in ("https://doi.org/10.1000/ABC.1", "http://dx.doi.org/10.1000/abc.1", "DOI: 10.1000/Abc.1"):
-        content = b"\xef\xbb\xbf" + json.dumps(study(doi=written)).encode()
-        corpus, problems = read_one(folder, content, name="T001")
-
-        assert problems == []
-        assert corpus.studies[0].doi == "10.1000/abc.1"
-
-
 def test_twin_ids_and_dois_are_reported_and_the_first_is_kept(folder: Path) -> None:
     write(folder / "studies/T002.json", study())
     write(folder / "studies/T003.json", study(study_id="T003", doi="https://doi.org/10.1000/TEST.1"))
@@ -240,14 +231,6 @@ def test_written_study_reads_back_as_it_was(original: StudyDraft) -> None:
     origins = ([(passage.heading, passage.cited) for passage in draft.passages] for draft in (found, original))
     assert next(origins) == next(origins)
     assert sources.study_json(found) == sources.study_json(original)
-
-
-def test_the_digest_depends_on_words_not_layout() -> None:
-    rows = json.loads(json.dumps(study())), dict(reversed(study().items())), study(title="Another title")
-
-    one, same, other = (sources.digest(found) for found, _ in map(sources.study_from, rows) if found)
-
-    assert one == same != other
 
 
 @given(

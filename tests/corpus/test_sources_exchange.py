@@ -120,15 +120,6 @@ def test_duplicates_are_found_by_identifier_or_likeness(new: KnownStudy, by: Sam
     assert all(pair.known == "S001" for pair in found)
 
 
-def test_the_starter_corpus_has_no_duplicates_but_its_own_copies() -> None:
-    drafts = sources.read(STARTER).studies
-    known = [sources.known_of(draft) for draft in drafts]
-
-    assert sources.duplicates(known, known) == ()
-    again = [replace(one, study_id=f"N{one.study_id}", doi="", pmid="", title=one.title.upper() + ".") for one in known]
-    assert {pair.known for pair in sources.duplicates(again, known)} == {one.study_id for one in known}
-
-
 def test_merging_fills_what_is_missing_and_takes_what_is_chosen() -> None:
     kept, other = study(pmid=None, journal="Gut"), study(study_id="T002", journal="The Gut", title="Another", year=2021)
 

@@ -292,17 +292,6 @@ def test_types_and_decisions_are_read(text: str, design: Design, is_reviewed: bo
     assert (draft.design, draft.peer_reviewed, draft.labels) == (design, is_reviewed, labels)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "TY  - JOUR\nTI  - Milk\nKW  - a\nKW  - b\nN1  - c\nER  -\n",
-        "@article{a, title={Milk}, keywords={a}, annote={c}}",
-    ],
-)
-def test_keywords_and_notes_that_are_left_unread_are_told(text: str) -> None:
-    assert any("keywords of 1 and notes of 1 records" in problem.reason for problem in read(text).problems)
-
-
 def test_csv_of_passages_is_grouped_by_study() -> None:
     reading = read(
         "study_id;section;text;page\nS001;Results;Strength rose.;3\nS002;methods;Men lifted.;x\nS001;nowhere;Lost.;\nS001;discussion;So what.;4\n"

@@ -133,14 +133,6 @@ def test_a_book_is_one_source_with_its_chapters_in_order() -> None:
     ]  # fmt: skip
 
 
-def test_a_zip_of_pages_and_books_gives_each_of_them() -> None:
-    book = epub({"one": "<h1>Spring</h1><p>A hive has many bees.</p>"}, title="Bees")
-
-    found = read(packed({"a.html": HTML, "b.md": "# Keys\n\nKeys are with the warden.", "c.epub": book}), "all.zip")
-
-    assert [study.title for study in found.studies] == ["Boats of the lake", "Keys", "Bees"]
-
-
 @pytest.mark.parametrize(("content", "reason"), [
     ("<html><body><script>run()</script></body></html>", "holds no text under its headings"),
     ("<html><body>" + "<div>" * 400 + "deep", "nested deeper than 255"),

@@ -1,6 +1,5 @@
 """The scores of studies against a question: both maxima of each kind of text, with what the best texts belong to."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -8,12 +7,11 @@ import pytest
 from django.db import connection
 
 from corpus_app import curation, indexing, models, search
-from corpus_app.models import Passage, PassageVector, Study, StudyText, StudyTextTerm, StudyTextVector
+from corpus_app.models import Passage, PassageVector, Study, StudyTextVector
 from corpus_app.records import Direction, StudyScores, TextKind
-from corpus_app.search import hybrid
 from corpus_app.sources import FindingDraft
 from tests import snapshots
-from tests.builders import make_collection, make_study
+from tests.builders import make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
 
@@ -67,36 +65,14 @@ def test_every_maximum_is_that_of_all_texts_of_the_kind(corpus: list[Study]) -> 
         assert found[study.study_id].best["passage"].cosine == pytest.approx(best, abs=2e-3)
 
 
-def test_bm25_is_that_of_the_texts_of_a_kind(corpus: list[Study]) -> None:
-    rows = list(StudyTextTerm.objects.filter(kind="question").values_list("text", "lexeme", "frequency", "length"))
-    lengths = [length for _, lexeme, _, length in rows if lexeme == ""]
-    mean, total = sum(lengths) / len(lengths), len(lengths)
-    wanted: dict[int, float] = {}
-    asked = {lexeme for lexeme, _ in search.find(QUESTION, None).document_frequency}
-    for lexeme in asked:
-        own = [row for row in rows if row[1] == lexeme]
-        idf = math.log(1 + (total - len(own) + 0.5) / (len(own) + 0.5))
-        for text, _, frequency, length in own:
-            norm = hybrid.K1 * (1 - hybrid.B + hybrid.B * length / mean)
-            wanted[text] = wanted.get(text, 0.0) + idf * frequency / (frequency + norm)
+def test_the_nearest_questions_are_returned_with_the_study_that_answers_them(corpus: list[Study]) -> None:
+    vector = np.array(search.encode_question(QUESTION))
+    near = [question for scores in ask().values() for question in scores.near_questions]
+    rows = StudyTextVector.objects.filter(kind="question").values_list("text__text", "study__study_id", "vector")
 
-    found = ask()
-
-    for study in corpus:
-        best = found[study.study_id].best["question"]
-        own_texts = StudyText.objects.filter(study=study, kind="question").values_list("pk", flat=True)
-        assert best.bm25 == pytest.approx(max(wanted.get(pk, 0.0) for pk in own_texts), abs=1e-6)
-    assert any(found[study.study_id].best["question"].bm25 > 0 for study in corpus)
-
-
-def test_bm25_of_passages_is_that_of_the_search_for_passages(corpus: list[Study]) -> None:
-    hits = {hit.passage_id: hit.bm25 for hit in search.find(QUESTION, None).hits}
-
-    found = ask()
-
-    for study in corpus:
-        own = [hits.get(pk, 0.0) for pk in study.passages.values_list("pk", flat=True)]
-        assert found[study.study_id].best["passage"].bm25 == pytest.approx(max(own), abs=1e-6)
+    assert {(one.text, one.study_id, round(one.nearness, 2)) for one in near} == {
+        (text, study_id, round(float(np.dot(own, vector)), 2)) for text, study_id, own in rows
+    }
 
 
 def test_the_best_texts_tell_what_they_belong_to(corpus: list[Study]) -> None:
@@ -116,23 +92,6 @@ def test_the_best_texts_tell_what_they_belong_to(corpus: list[Study]) -> None:
     passage = best["passage"].by_words
     assert passage
     assert (passage.text_id, passage.passage_id) == (None, corpus[0].passages.get(position=0).pk)
-
-
-def test_the_limit_counts_texts_not_studies(corpus: list[Study]) -> None:
-    found = ask("protein", limit=1)
-
-    assert "C" in found
-    assert len(found) < len(corpus)
-    assert found["C"] == ask("protein")["C"]
-
-
-def test_a_collection_is_scored_alone_by_the_statistics_of_all(corpus: list[Study]) -> None:
-    whole = ask()
-    curation.revise_study("B", by=None, by_name="test", collection=make_collection("nutrition"))
-
-    found = ask(collection="nutrition")
-
-    assert found == {"B": whole["B"]}
 
 
 def test_what_is_not_searchable_is_neither_scored_nor_matched(corpus: list[Study]) -> None:
@@ -187,16 +146,3 @@ def test_a_study_matches_the_words_of_all_its_texts(corpus: list[Study]) -> None
     assert "help" in matched["A"]  # of a curated question
     assert "protein" not in matched["A"]
     assert not [study for study, words in matched.items() if "sleep" in words]
-
-
-def test_each_further_formulation_has_its_own_maxima(corpus: list[Study]) -> None:
-    texts = (QUESTION, "protein powder")
-    vectors = [search.encode_question(text) for text in texts]
-
-    together = {scores.study_id: scores for scores in search.score_studies(QUESTION, vectors)}
-    apart = {scores.study_id: scores for scores in search.score_studies(QUESTION, vectors[1:])}
-
-    compared = [(pk, kind) for pk in together.keys() & apart.keys() for kind in together[pk].best]
-    assert compared
-    for pk, kind in compared:
-        assert together[pk].best[kind].others == (apart[pk].best[kind].cosine,)

@@ -1,15 +1,13 @@
 """The short texts of studies: in step with every write, embedded in the background, proven by `check_corpus`."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from django.db import connection, transaction
 
 from corpus_app import curation, embedding, indexing
-from corpus_app.embedding import Matrix, metric
+from corpus_app.embedding import Matrix
 from corpus_app.indexing import study_texts
 from corpus_app.models import Passage, PassageTerm, Study, StudyText, StudyTextTerm, StudyTextVector
 from corpus_app.records import Direction
@@ -59,27 +57,6 @@ def test_titles_findings_plain_sentences_and_questions_are_indexed(study: Study)
     ]
 
 
-def test_an_edit_writes_new_texts_and_leaves_the_others_as_they_are(study: Study) -> None:
-    indexing.index_stale()
-    before = dict(StudyText.objects.values_list("text", "pk"))
-
-    set_findings(finding(plain="Thighs grew more.", asked_as="Do thighs grow?"))
-
-    after = dict(StudyText.objects.values_list("text", "pk"))
-    assert after.keys() ^ before.keys() == {"Thighs grew.", "Thighs grew more."}
-    assert all(after[text] == before[text] for text in after.keys() & before.keys())
-    assert [text.text for text in study_texts.waiting(embedding.active_name())] == ["Thighs grew more."]
-    assert not StudyTextTerm.objects.filter(text=before["Thighs grew."]).exists()
-
-
-def test_an_unconfirmed_finding_contributes_only_its_questions(study: Study) -> None:
-    set_findings(finding(plain="Thighs grew.", asked_as="Do thighs grow?", is_unconfirmed=True))
-
-    assert {kind for kind, _ in texts()} == {"title", "plain", "question"}
-    assert "Thighs grew." not in dict(map(reversed, texts()))  # type: ignore[arg-type]
-    assert StudyText.objects.get(text="Do thighs grow?").finding is None
-
-
 def test_texts_follow_their_study_between_collections_and_out_of_search(study: Study) -> None:
     indexing.index_stale()
     curation.revise_study("A", by=None, by_name="test", collection=make_collection("nutrition"))
@@ -108,24 +85,6 @@ def test_everything_is_embedded_once_and_by_another_encoder_again(study: Study) 
 
         assert set(StudyTextVector.objects.values_list("encoder", flat=True)) == {OTHER.name}
         assert indexing.audit() == []
-
-
-def test_a_new_metric_embeds_short_texts_again(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    indexing.index_stale()
-    monkeypatch.setattr(metric, "FOLDER", tmp_path)
-    chance = np.random.default_rng(1).standard_normal((20, 64)).astype(np.float32)
-    metric.save(metric.fit(chance, [n // 2 for n in range(20)]), "word-hash", "m1")
-
-    before = study_texts.lacking("word-hash@test").count()
-    encoder = WordHashEncoder()
-    with embedding.use(encoder):
-        indexing.index_stale()
-    metric.find.cache_clear()
-
-    assert before == StudyText.objects.count()
-    stored = set(StudyTextVector.objects.values_list("encoder", flat=True))
-    assert "word-hash@test+m1" in stored
-    assert {text for call in encoder.calls for text in call} == {words for _, words in texts()}
 
 
 def test_studies_that_have_no_texts_yet_get_them_in_the_background(study: Study) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from corpus_app.desk import graph, terms
 from corpus_app.desk.terms import Term
-from corpus_app.models import Concept, ConceptAlias, ConceptRelation, ConceptRelationStudy, CorpusEvent
+from corpus_app.models import ConceptAlias, ConceptRelation, ConceptRelationStudy, CorpusEvent
 from tests.builders import make_concept, make_curator, make_study
 
 OCCLUSION = "Blood flow restriction raised the quadriceps thickness of trained men."
@@ -118,22 +118,6 @@ def test_neighbours_are_drawn_and_listed_with_the_studies_behind_them(client: Cl
     assert "is kind of middle: <a" in page
     assert "1 study</a>" in page
     assert "style=" not in page.split("concept-graph")[1].split("</ul>")[0]
-
-
-@pytest.mark.django_db
-def test_many_neighbours_are_drawn_without_overlap() -> None:
-    middle = make_concept("middle")
-    for n in range(40):
-        other = Concept.objects.create(concept_id=f"n{n}", name="w" * 150 + str(n), kind="x")
-        ConceptRelation.objects.create(source=middle, relation="affects", target=other)
-
-    drawn = graph.picture(middle)["drawn"]
-
-    assert len(drawn) == graph.MOST_DRAWN
-    assert len(graph.picture(middle)["listed"]) == 40
-    assert len({(one.x, one.y) for one in drawn}) == len(drawn)
-    assert all(0 < one.x < graph.WIDTH and 0 < one.y < graph.HEIGHT for one in drawn)
-    assert all(len(one.label) <= graph.LONGEST_LABEL for one in drawn)
 
 
 def test_people_and_words_written_large_are_not_of_the_subject() -> None:

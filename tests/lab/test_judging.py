@@ -1,4 +1,4 @@
-"""Answer points and the blind sheet, over the running system."""
+"""Answer points over the running system, and the commands that measure them."""
 
 import json
 from pathlib import Path
@@ -8,10 +8,10 @@ import pytest
 from django.core.management import call_command
 
 from lab import judging
-from lab.points import CitedSentence, Point, is_covered, is_covered_together
+from lab.points import CitedSentence, Point, is_covered
 from qa_app.pipeline.concepts import ConceptIndex
 from tests.pipeline.values import make_concept
-from tests.qa.conftest import ASKED, SETS
+from tests.qa.conftest import ASKED
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("library")]
 
@@ -37,20 +37,6 @@ def test_points_are_counted_over_what_is_said(tmp_path: Path) -> None:
     assert (made["n"], made["share"]) == (4, 2 / 4)
     assert figures["by kind"]["answerable_lay"]["one sentence"] == made
     assert [row["point"] for row in figures["missing"]] == [point["text"] for point in points[2:]]
-
-
-def test_the_sheet_hides_which_text_is_the_answer_and_the_key_tells(tmp_path: Path) -> None:
-    path = rows(tmp_path / "golden.jsonl", *({"id": f"q-{n}"} for n in range(12)))
-
-    sheet, key = judging.blind_sheet(path, n=8, seed=1, on_progress=lambda done: None)
-
-    assert [row["number"] for row in key] == [str(n) for n in range(1, 9)]
-    assert {row["A"] for row in key} == {row["B"] for row in key} == {"answer", "passages"}
-    assert sheet.count("### A\n") == sheet.count("### B\n") == 8
-    assert SETS in sheet
-    assert "score" not in sheet
-    assert (sheet, key) == judging.blind_sheet(path, n=8, seed=1, on_progress=lambda done: None)
-    assert key != judging.blind_sheet(path, n=8, seed=2, on_progress=lambda done: None)[1]
 
 
 def test_the_commands_write_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,12 +70,3 @@ def test_a_point_needs_all_its_figures_from_its_own_study_or_half_of_its_content
         (SIMILAR, "Hypertrophy was larger with heavy weights.", "T001", False),
     ):  # fmt: skip
         assert is_covered(point, [CitedSentence(text, (study,))], CONCEPTS) is expected, text
-
-
-def test_figures_may_stand_in_two_sentences() -> None:
-    first = CitedSentence("Light loads gave hypertrophy of 0.12.", ("T001",))
-    second, others = (CitedSentence("The trial took 12 weeks.", (study,)) for study in ("T001", "T002"))
-
-    assert not is_covered(GROWTH, [first, second], CONCEPTS)
-    assert is_covered_together(GROWTH, [first, second], CONCEPTS)
-    assert not is_covered_together(GROWTH, [first, others], CONCEPTS)

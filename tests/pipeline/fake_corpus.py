@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import DEFAULT, Policy
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
 from qa_app.pipeline.question.about_corpus import CorpusWords
-from qa_app.pipeline.question.facets import NO_FACETS
+from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.question.sources import SourceIndex
@@ -34,7 +35,7 @@ def lexemes(text: str) -> list[str]:
 
 def eager_engine(policy: Policy = DEFAULT) -> Engine:
     """Return an engine that answers whatever has a candidate, by words alone."""
-    models = engines.models(DEFAULT_ENCODER)
+    models, _ = engines.load(DEFAULT_ENCODER)
     eager = {name: replace(model, threshold=0.0) for name, model in models.answerability.items()}
     return Engine(replace(models, answerability=eager), None, policy)
 
@@ -54,7 +55,7 @@ class FakeCorpus:
         self._facts = CorpusFacts(
             version=1, studies=studies, sources=SourceIndex.build(()),
             collections=(), concepts=tuple(concepts), concept_index=ConceptIndex.build(concepts),
-            facets=NO_FACETS, safety=SafetyLexicon.build(), corpus_words=CorpusWords.build(), site=SiteIndex.build(owner, tuple(studies.values()), collections, concepts, {}), polarity=LANGUAGE_POLARITY,
+            facets=FacetIndex.build({}, {}), safety=SafetyLexicon.build(), corpus_words=CorpusWords.build(), site=SiteIndex.build(owner, tuple(studies.values()), collections, concepts, {}), polarity=LANGUAGE_POLARITY,
             findings=(), finding_concepts={}, sizes={},
             vocabulary=Counter(word for p in passages for word in set(words(p.text))), changed_at=None,
         )  # fmt: skip
@@ -64,6 +65,11 @@ class FakeCorpus:
 
     def facts(self) -> CorpusFacts:
         return self._facts
+
+    def among(self, study_ids: Set[str]) -> "FakeCorpus":
+        limited = copy(self)
+        limited._passages = {pk: p for pk, p in self._passages.items() if p.study.study_id in study_ids}
+        return limited
 
     def is_word(self, word: str) -> bool:
         return word in quality.standard()

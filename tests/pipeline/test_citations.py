@@ -16,7 +16,7 @@ from tests.pipeline.corpora import asked
 from tests.pipeline.values import SENTENCES, make_candidate, make_evidence, make_study
 
 numbers = st.lists(st.integers(1, 99), max_size=5, unique=True).map(tuple)
-FUZZED = int(os.environ.get("FUZZED", "2000"))  # `make fuzz` makes many more
+FUZZED = int(os.environ.get("FUZZED", "400"))  # `make fuzz` makes many more
 PIECES = (
     *("[", "]", "［", "］", "【", "】", "[1]", "[2, 3]", "[^4]", "[p1]", "[0]", "[99]", "[1-3]"),
     *("(x)", "(javascript:y(1))", "†s", " ", "1", ","),

@@ -81,17 +81,6 @@ def test_without_a_quotation_of_the_leading_study_nothing_is_composed(passages: 
     assert compose(passages, ["A", "B"], make_scope(), POLICY, Mode.BEGINNER) is None
 
 
-def test_the_details_come_study_by_study_as_their_passages_stand() -> None:
-    found = compose_from(
-        make_passage(OTHER, study="B", position=2), make_passage(RESULT, position=4), make_plain(PLAIN),
-        make_passage("Five weekly sets build some muscle.", position=1), mode=Mode.INTERMEDIATE, ranked="AB",
-    )  # fmt: skip
-
-    places = [(q.study_id, q.passage.position) for q in found.answer]
-    assert places == sorted(places)
-    assert [s.paragraph for s in found.draft().answer] == sorted(s.paragraph for s in found.draft().answer)
-
-
 @given(passage_lists(), st.sampled_from(list(Mode)))
 def test_an_answer_opens_with_the_first_study_to_quote(passages: list[Passage], mode: Mode) -> None:
     found = compose(passages, ["A", "B", "C"], make_scope(), POLICY, mode)
@@ -142,21 +131,6 @@ def test_the_nearest_sentence_comes_first_and_none_repeats() -> None:
     assert len(choose(repeating[::2], policy=Policy(redundancy_weight=2.0))) == 1
     unrelated = options_of(make_passage("Nobody slept.", section=Section.METHODS))
     assert choose(unrelated, make_scope(chances={}), POLICY) == []
-
-
-def test_words_of_the_question_that_nothing_chosen_has_are_covered() -> None:
-    query = make_query("Do sets and protein build muscle?")
-    protein = "Protein helped as well."
-    options = options_of(make_passage(SETS), make_passage(REST), make_passage(protein))
-
-    assert choose(options, make_scope(query, vector=None))[:2] == [SETS, protein]
-
-
-def test_budgets_hold_but_for_the_first_quotation() -> None:
-    options = options_of(make_passage(SETS), make_passage(REST), make_passage(f"{REST[:-1]} in both of the groups."))
-
-    assert [len(choose(options, words=words)) for words in (1, 8, 13, 14, 200)] == [1, 1, 1, 2, 3]
-    assert [len(choose(options, most=most)) for most in (0, 1, 2)] == [0, 1, 2]
 
 
 def test_a_finding_that_leans_the_other_way_is_preferred() -> None:

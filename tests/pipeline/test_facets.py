@@ -7,7 +7,7 @@ from qa_app.pipeline.attribution import attribution
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import AskedFacets
-from qa_app.pipeline.question.facets import NO_FACETS, FacetIndex
+from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.strength import StudySize, grade
 from tests.pipeline.values import make_query, make_study
 
@@ -40,7 +40,7 @@ def test_values_are_read_by_phrases_and_numbers() -> None:
         "Do peas of 90 cm need canes?": {"height": ("tall",)}, "beans of 45.5cm": {"height": ("dwarf",)}, "90 cmos": {},
     }.items():  # fmt: skip
         assert asked(question).values == values, question
-        assert asked(question, NO_FACETS).values == {}
+        assert asked(question, FacetIndex.build({}, {})).values == {}
 
 
 def test_another_value_than_asked_for_is_named_and_one_that_nothing_has_is_missing() -> None:

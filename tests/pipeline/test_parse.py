@@ -17,11 +17,11 @@ from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.follow_up import follow, is_generic, names_nothing
 from qa_app.pipeline.question.parse import parse
-from qa_app.pipeline.question.sources import SourceIndex, find_sources
+from qa_app.pipeline.question.sources import find_sources
 from qa_app.pipeline.question.subject import describe_subject
 from qa_app.pipeline.question.wording import find_ask, find_collection
 from qa_app.pipeline.text import clean, words
-from tests.pipeline.corpora import COLLECTIONS, FACETS, GOLDEN, GRAPH, SITE, published_rows, read_rows, reference_of
+from tests.pipeline.corpora import COLLECTIONS, FACETS, GOLDEN, GRAPH, SITE, read_rows
 from tests.pipeline.values import make_concept
 
 LANGUAGE = Path(__file__).resolve().parents[2] / "qa_app" / "lexicon"
@@ -314,10 +314,3 @@ def test_each_list_has_an_example_and_a_counterexample() -> None:
     for row in LISTS.values():
         assert find_sources(row["example"], STUDIES).is_named, row["example"]
         assert not find_sources(row["counterexample"], STUDIES).is_named, row["counterexample"]
-
-
-def test_golden_questions_name_no_unknown_source() -> None:
-    index = SourceIndex.build([reference_of(row) for row in published_rows()])
-
-    assert [question for question in GOLDEN if find_sources(question, index).unknown] == []
-    assert find_sources("Schoenfeld 2017", index).studies

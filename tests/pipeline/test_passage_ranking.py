@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Design, Hit, Passage, Section, TrainingStatus
+from corpus_app.records import Hit, Passage, Section
 from qa_app.pipeline.passage_ranking import RankedPassages, rank_passages
 from qa_app.pipeline.policy import PRESETS, Order, Policy
 from qa_app.pipeline.ports import RerankerFailed
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.records import Because, Candidate, LeftOutReason, Mode
-from qa_app.pipeline.reranking import READ, SECONDS, rerank
+from qa_app.pipeline.reranking import rerank
 from tests.pipeline.corpora import asked
 from tests.pipeline.values import make_candidate, make_concept, make_passage, make_query, make_study, passage_lists
 
@@ -43,26 +43,8 @@ def ids(candidates: Sequence[Candidate]) -> list[int]:
     return [candidate.passage.passage_id for candidate in candidates]
 
 
-def steps(candidate: Candidate) -> dict[str, float]:
-    return {because.step: because.value for because in candidate.because}
-
-
 def of(study: str, **changes: Any) -> Passage:
     return make_passage(TEXT, study=make_study(study, **changes))
-
-
-@pytest.mark.parametrize("lexical", ["bm25", "tfidf"])
-def test_the_score_is_the_weighted_sum_of_words_and_meaning(lexical: str) -> None:
-    query = make_query("weekly sets")
-    texts = ("weekly sets", "weekly rest", "sleep")
-    rows = [(make_passage(text, study=s), c) for text, s, c in zip(texts, "ABC", (0.2, 0.4, 0.6), strict=True)]
-
-    # By words the second lies half way: BM25 2 of 4; TF-IDF cosine 1/2 as one of two equally rare words is shared.
-    found = rank(*rows, query=query, bm25=(4.0, 2.0, 0.0), lexical_weight=0.4, lexical=lexical).passages
-
-    assert [c.passage.text for c in found] == ["sleep", "weekly rest", "weekly sets"]
-    assert [c.score for c in found] == pytest.approx([0.6, 0.4 * 0.5 + 0.6 * 0.5, 0.4])
-    assert (steps(found[1])["words"], steps(found[1])["meaning"]) == pytest.approx((0.2, 0.3))
 
 
 def test_a_passage_without_a_vector_goes_by_its_words() -> None:
@@ -76,34 +58,6 @@ def test_a_passage_without_a_vector_goes_by_its_words() -> None:
     assert [c.passage.study.study_id for c in by_words] == ["B", "C", "A"]
 
 
-def test_each_mode_has_its_order() -> None:
-    advice = Section.PRACTICAL_APPLICATIONS
-    review = make_passage(TEXT, study=make_study("A", design=Design.META_ANALYSIS), section=advice)
-    trained = of("B", training_status=TrainingStatus.TRAINED)
-
-    beginner, intermediate = (rank((review, 0.5), (trained, 0.5), mode_weight=0.05, mode=m).passages for m in Mode)
-
-    assert ids(beginner) == [review.passage_id, trained.passage_id]
-    assert ids(intermediate) == [trained.passage_id, review.passage_id]
-    assert [c.score for c in beginner] == pytest.approx([0.6, 0.45])
-    assert [c.score for c in intermediate] == pytest.approx([0.6, 0.5])
-    assert steps(beginner[1])["beginner reader"] == -0.05
-
-
-def test_keyword_hits_come_first_and_distance_decides_between_equals() -> None:
-    texts = ("Weekly sets, sets.", "A muscle.", "The muscles.", "Sleep.")
-    both, near, far, none = (make_passage(text, study=study) for text, study in zip(texts, "ABCD", strict=True))
-    heading = make_passage("Sleep.", heading="Weekly sets for a muscle", study="E")
-    rows = [(none, 0.9), (far, 0.3), (near, 0.8), (both, 0.2), (heading, 0.1)]
-    query = make_query("weekly sets muscle")
-
-    found = rank(*rows, policy=PRESETS["seed-004"], query=query, distance_gate=0.0).passages
-
-    assert ids(found) == [p.passage_id for p in (heading, both, near, far, none)]
-    assert [c.keyword_hits for c in found] == [3, 2, 1, 1, 0]
-    assert all("keyword hits first" in steps(c) for c in found)
-
-
 def test_what_lies_beyond_the_distance_gate_is_out_and_says_so() -> None:
     near, far = of("A"), of("B")
 
@@ -114,39 +68,6 @@ def test_what_lies_beyond_the_distance_gate_is_out_and_says_so() -> None:
     assert (out.passage_id, out.study_id, out.reason) == (far.passage_id, "B", LeftOutReason.BELOW_THRESHOLD)
     assert "1.52" in out.detail
     assert "1.5 is the most allowed" in out.detail
-
-
-def test_of_one_place_only_the_best_passage_is_kept() -> None:
-    places = [(0, Section.RESULTS), (2, Section.RESULTS), (3, Section.RESULTS), (1, Section.METHODS)]
-    best, beside, farther, methods = (make_passage(TEXT, position=place, section=section) for place, section in places)
-    elsewhere = make_passage(TEXT, study="B", position=1)
-
-    found = rank((best, 0.9), (beside, 0.8), (farther, 0.7), (methods, 0.6), (elsewhere, 0.5))
-
-    assert ids(found.passages) == [p.passage_id for p in (best, farther, methods, elsewhere)]
-    assert [(o.passage_id, o.reason) for o in found.left_out] == [(beside.passage_id, LeftOutReason.DUPLICATE_LOCATION)]
-
-
-def test_the_newer_study_comes_first_only_inside_the_band() -> None:
-    rows = [(of(s, year=year), cosine) for s, year, cosine in (("A", 2001, 0.90), ("B", 2022, 0.89), ("C", 2025, 0.70))]
-    no_year = [(of("D", year=None), 0.5), (of("E", year=1990), 0.5)]
-
-    found = rank(*rows, recency_band=0.02).passages
-
-    assert [c.passage.study.year for c in found] == [2022, 2001, 2025]
-    assert ["recency" in steps(c) for c in found] == [True, True, False]
-    assert [c.score for c in found] == pytest.approx([0.89, 0.90, 0.70])
-    assert [c.passage.study.year for c in rank(*no_year, recency_band=0.02).passages] == [1990, None]
-
-
-def test_the_policy_limits_passages_and_equals_come_by_id() -> None:
-    rows = [(make_passage(TEXT, study=f"S{n}", passage_id=n), 0.5) for n in (9, 3, 6)]
-
-    kept = [rank(*rows, evidence_passages=most) for most in (1, 2, 9)]
-
-    assert [ids(found.passages) for found in kept] == [[3], [3, 6], [3, 6, 9]]
-    assert [found.left_out for found in kept] == [()] * 3
-    assert ids(rank((rows[0][0], 0.9), *rows[1:], pool=2).passages) == [9, 3]
 
 
 ORDERS = [preset for preset in PRESETS.values() if preset.order is not Order.RELEVANCE]
@@ -207,16 +128,6 @@ def test_a_models_order_stands_unless_it_fails(scores: list[float], order: list[
     failed = rerank(ASKED, candidates(3), FixedReranker(fails="not in time"))
     assert ids(failed) == [1, 2, 3]
     assert {c.because for c in failed} == {(Because("cross-encoder", "not in time", 0.0),)}
-
-
-def test_a_model_reads_a_bounded_number_of_passages() -> None:
-    reranker = FixedReranker([float(n) for n in range(READ)])
-
-    ranked = rerank(ASKED, candidates(READ + 2), reranker)
-
-    assert reranker.asked == (ASKED, READ, SECONDS)
-    assert ids(ranked) == [*range(READ, 0, -1), READ + 1, READ + 2]
-    assert [c.because for c in ranked[READ:]] == [(), ()]
 
 
 @given(st.lists(st.floats(-10, 10), max_size=40))

@@ -7,8 +7,7 @@ import pytest
 
 from corpus_app.records import Section
 from qa_app.answers import payload
-from qa_app.pipeline.concepts import neighbours
-from qa_app.pipeline.policy import DEFAULT, PRESETS, BadPolicy, Lexical, Policy, named, read
+from qa_app.pipeline.policy import DEFAULT, PRESETS, BadPolicy, Policy, read
 from qa_app.pipeline.query import Intent, NamedSources, Query
 from qa_app.pipeline.records import InsufficientEvidence, Outcome, Refused, Scope
 from qa_app.pipeline.writer import EXTRACTIVE
@@ -46,14 +45,6 @@ def test_evidence_without_passages_cannot_be_made() -> None:
 VOLUME = make_concept("volume", neighbours=("failure", "gone", "volume", "strength"))
 STRENGTH = make_concept("strength", neighbours=("volume", "failure", "power"))
 OTHERS = [make_concept(name) for name in ("failure", "power")]
-BY_ID = {concept.concept_id: concept for concept in (VOLUME, STRENGTH, *OTHERS)}
-
-
-def test_neighbours_are_one_hop_away_and_not_named() -> None:
-    for concepts, near in (
-        ((), []), ((VOLUME,), ["failure", "strength"]), ((VOLUME, STRENGTH), ["failure", "power"]), ((OTHERS[0],), []),
-    ):  # fmt: skip
-        assert [concept.concept_id for concept in neighbours(concepts, BY_ID)] == near
 
 
 def test_everything_that_was_read_of_a_question_is_told() -> None:
@@ -91,17 +82,6 @@ def test_every_preset_and_figure_has_its_own_label_and_can_be_set_from_outside()
         value = getattr(DEFAULT, figure)
         assert replace(DEFAULT, **{figure: another(value)}).label != DEFAULT.label
         assert figure == "name" or read(f"{figure}={value}") == DEFAULT
-
-
-def test_a_preset_is_read_with_its_figures_changed() -> None:
-    policy = read("seed-002, evidence_passages=8 lexical=tfidf,scope_detected=yes")
-
-    found = policy.name, policy.evidence_passages, policy.lexical, policy.scope_detected
-    assert found == ("seed-002", 8, Lexical.TFIDF, True)
-    assert policy.section_exact == 2.0
-    assert policy.label != PRESETS["seed-002"].label
-    assert [read(text) for text in ("", " ", "default", " default ,")] == [DEFAULT] * 4
-    assert read("evidence_passages=8") == named("default", ["evidence_passages=8"])
 
 
 def test_a_policy_that_is_not_there_is_refused_in_words() -> None:

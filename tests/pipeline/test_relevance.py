@@ -58,15 +58,6 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_model_file_reads_as_it_was_written(path: Path) -> None:
-    found = learned.read(path)
-
-    assert found.models == {"meaning": MODEL, "words": MODEL}
-    assert (found.kind, found.encoder, found.data) == ("lead", "word-hash@test", "dev")
-    assert found.figures == {"meaning": {"auroc": 0.8}}
-    assert found.version == learned.version_of(row_of(meaning=MODEL, words=MODEL))
-
-
 def test_a_file_changed_by_hand_or_that_is_no_model_is_refused_with_what_to_do(path: Path) -> None:
     whole = path.read_text()
     for one, other in (('"intercept": 0.5', '"intercept": 0.6'), ('"auroc": 0.8', '"auroc": 0.9'), ('"dev"', '"test"')):
@@ -114,14 +105,6 @@ def test_a_word_that_nothing_cited_has_is_missing_as_it_was_written() -> None:
         assert missing(query, idf={term: 1.0 for term in query.terms if term != "work"}) == parts
 
 
-def test_the_rarest_comes_first_and_what_matters_little_is_not_named() -> None:
-    four = {"creatin": 1.0, "sauna": 1.3, "sleep": 1.2, "caffein": 1.1}
-
-    assert missing(make_query("creatine sauna sleep caffeine"), idf=four) == ("sauna", "sleep", "caffeine")
-    assert missing(make_query("Do saunas build muscle?"), idf={"sauna": 0.1, "build": 1.0, "muscl": 3.0}) == ()
-    assert missing_parts(make_query("sauna"), [], [], {"sauna": 1.0}, lambda _: True, POLICY) == ("sauna",)
-
-
 def test_an_unstudied_concept_is_missing_once() -> None:
     query = make_query("Does a sauna build muscle?", unstudied=(make_concept("sauna"),))
 
@@ -140,26 +123,11 @@ def test_the_confidence_is_a_chance_with_its_reasons() -> None:
         (0.8, 1.0, (), "a curated question asks the same"), (0.0, 0.0, (), "no study stands out"),
         (0.0, 1.0, (), "one study stands out"), (0.0, 3.0, (), "3 studies are likely to answer"),
         (0.0, 1.0, (), "the cited studies use the question's words"),
-        (0.0, 1.0, ("sauna",), "some words of the question stand in no cited study"),
+        (0.0, 1.0, ("sauna",), "some words of the question are in none of the cited studies"),
     ):  # fmt: skip
         found = confidence.assess(0.5, {"leader_question_cosine": cosine, "likely": likely}, parts, "", POLICY)
         assert reason in found.reasons
         assert ("a curated question asks the same" in found.reasons) == (cosine > 0)
-
-
-def test_scores_of_words_and_meaning_are_weighted() -> None:
-    two = [Hit(1, 4.0, 0.2), Hit(2, 0.0, 0.6)]
-    for hits, weight, fused in (
-        ([], 0.4, {}), (two, 0.4, {2: 0.6, 1: 0.4}), (two, 0.0, {2: 1.0, 1: 0.0}),
-        ([Hit(1, 1.0, 0.2), Hit(2, 3.0, 0.6), Hit(3, 2.0, 0.3)], 0.4, {2: 1.0, 3: 0.4 * 0.5 + 0.6 * 0.25, 1: 0.0}),
-        ([Hit(1, 1.0, None), Hit(2, 3.0, None)], 0.4, {2: 1.0, 1: 0.0}),  # no vectors: words alone
-        ([Hit(1, 0.0, 0.2), Hit(2, 0.0, 0.6)], 0.4, {2: 1.0, 1: 0.0}),  # no word in common: meaning alone
-        ([Hit(1, 1.0, 0.2), Hit(2, 9.0, None), Hit(3, 1.0, 0.6)], 0.4, {2: 1.0, 3: 0.6, 1: 0.0}),  # 2 waits for its vector
-        ([Hit(2, 1.0, 0.6), Hit(1, 1.0, 0.6)], 0.4, {1: 0.0, 2: 0.0}),  # nothing tells them apart but their ids
-    ):  # fmt: skip
-        found = fuse(Hits.of(hits), weight)
-        assert list(found) == list(fused)
-        assert found == pytest.approx(fused)
 
 
 @given(st.lists(st.tuples(st.floats(0, 40), st.none() | st.floats(-1, 1)), max_size=40), st.floats(0, 1), st.randoms())
@@ -188,7 +156,6 @@ BY_COVERAGE = Logistic(("coverage",), (0.5,), (0.1,), (1.0,), 0.0)
 KINDS = ("words", "words_bare")
 MODELS = Models(dict.fromkeys(KINDS, BY_COVERAGE), dict.fromkeys(KINDS, HALF), dict.fromkeys(KINDS, HALF), "test")
 LINKING = PRESETS["seed-001"]
-DETECTING = Policy(scope_detected=True)
 
 
 class NotedCorpus(FakeCorpus):
@@ -226,15 +193,6 @@ def test_a_chosen_collection_is_left_only_for_an_answer(
     assert (found.vector, found.found.lexical.ok, found.found.dense.ok) == (None, True, False)
 
 
-def test_a_detected_collection_is_searched_if_the_policy_says_so() -> None:
-    for policy, chosen, scope in (
-        (DEFAULT, None, Scope.GLOBAL), (DETECTING, None, Scope.COLLECTION),
-        (DETECTING, "training", Scope.COLLECTION_THEN_GLOBAL),
-    ):  # fmt: skip
-        found, where, _ = scoped("protein for the old", chosen, policy, collection="nutrition")
-        assert (where, found.ranked[0][0]) == (scope, "B")
-
-
 CREATINE = make_concept("creatine", neighbours=("loading-phase", "strength", "creatine", "gone"))
 LOADING = make_concept("loading-phase", neighbours=("creatine",))
 HUB = make_concept("strength", neighbours=tuple(f"c{number}" for number in range(20)))
@@ -253,17 +211,6 @@ def test_where_little_was_found_neighbouring_concepts_are_searched_too() -> None
     assert [study for study, _ in found.ranked] == ["C"]
     assert found.linked_leg.candidates == 1
     assert clock.spent["linked"] is not None
-
-
-def test_there_is_no_second_pass_without_need() -> None:
-    for text, policy, concepts in (
-        ("does creatine help swimmers?", DEFAULT, (CREATINE,)),  # the policy has no second pass
-        ("do weekly sets build muscle?", LINKING, (CREATINE,)),  # enough was found
-        ("does creatine help swimmers?", LINKING, ()),  # no concept is named
-        ("does strength help swimmers?", LINKING, (HUB,)),  # it has neighbours everywhere
-    ):
-        found, clock = linked(text, policy, *concepts)
-        assert (found.linked, found.linked_leg, clock.spent["linked"]) == ((), None, None)
 
 
 def test_studies_far_behind_the_leader_are_not_cited() -> None:

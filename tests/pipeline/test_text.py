@@ -1,13 +1,11 @@
 """Words, stems and phrases: whole words only, offsets that hold, and nothing that a text can break."""
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qa_app.lexicon import stemming
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, LexiconError, PhraseIndex, read_tables, words_of
 from qa_app.pipeline.text import clean, content_stems, folded, highlights, stem, stems, words
 
@@ -51,28 +49,6 @@ def test_highlights_are_whole_words_counted_in_code_points() -> None:
 
     assert [text[start:end] for start, end in spans] == ["Sets", "muscles", "set"]
     assert spans[0] == (3, 7)
-
-
-def test_content_stems_leave_out_words_without_a_subject_and_repeats() -> None:
-    for said, subject in {
-        "How many sets should I do: sets for my biggest muscle, a or 3?": ("set", "biggest", "muscl", "3"),
-        "dont know if i'll already do anything lol, honestly": (),
-        "What's the point? It doesn't help my nan's bones": ("point", "nan", "bone"),
-        "how much should I?": (), "what does the study say": (), "… — …": (), "": (),
-    }.items():  # fmt: skip
-        assert content_stems(said) == subject
-    assert stem("Élan") == stem("elan")
-    assert words("Don’t") == words("don't")
-
-
-def test_threads_stem_without_spoiling_each_others_words() -> None:
-    words = [a + b for a in "train lift hypertroph recover creatin".split() for b in "ing ed ies ations s".split()]
-    alone = [stemming.stem.__wrapped__(word) for word in words]
-
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda _: [stemming.stem.__wrapped__(word) for word in words * 20], range(16)))
-
-    assert all(result == alone * 20 for result in together)
 
 
 def found(text: str, *phrases: object, **others: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from corpus_app.records import Study
 from qa_app.pipeline import citations
 from qa_app.pipeline.attribution import attributed
-from qa_app.pipeline.clock import STAGES, Clock
+from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.policy import DEFAULT, Policy
 from qa_app.pipeline.ports import Abandoned, OutOfTime, Unwatched, WriterFailed
 from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator, InsufficientEvidence, Sentence, Verdict
@@ -100,13 +100,6 @@ def test_rejected_sentences_keep_their_reasons() -> None:
     assert (written.generator.tokens, written.generator.cost, unasked.asked) == (20, 0.2, 0)
 
 
-def test_the_study_of_the_headline_has_the_first_number() -> None:
-    _, watcher = written_by(ScriptedWriter("w", ([TRUE[0]], [TRUE[2], TRUE[4]])))
-
-    assert [sentence.citations for _, _, sentence in watcher.sentences] == [(2,), (1,), (3,)]
-    assert watcher.studies == {2: "T001", 3: "T003"}  # the headline has introduced the first
-
-
 def test_the_extractive_writer_hands_over_what_was_composed() -> None:
     composed = Draft((DraftSentence(TRUE[0][0], (1,)),), (DraftSentence(TRUE[2][0], (2,)),))
 
@@ -138,23 +131,6 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by 1, 2, 3, ... seconds from one look at it to the next: 0, 1, 3, 6, 10, 15."""
     times = iter([n * (n + 1) / 2 for n in range(20)])
     monkeypatch.setattr("qa_app.pipeline.clock.perf_counter", lambda: next(times))
-
-
-@pytest.mark.usefixtures("seconds")
-def test_a_stage_that_runs_again_or_fails_has_all_its_time() -> None:
-    watcher = StageWatcher()
-    clock = Clock(progress=watcher)
-
-    for _ in range(2):
-        with clock("encode"):
-            pass
-    with pytest.raises(ValueError, match="no"), clock("scope"):
-        raise ValueError("no")
-    with clock("rank"):
-        pass
-
-    assert clock.spent == dict.fromkeys(STAGES) | {"encode": 1000.0 + 3000.0, "scope": 5000.0, "rank": 7000.0}
-    assert watcher.stages == [("encode", 1000.0), ("encode", 4000.0), ("rank", 7000.0)]
 
 
 @pytest.mark.usefixtures("seconds")

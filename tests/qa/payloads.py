@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from corpus_app import search
 from corpus_app.site import Site
-from qa_app.answers import asking, examples, overview
+from qa_app.answers import asking, examples, narrowing, overview, reader_facets
 from qa_app.answers.payload import with_added
 
 WEEKLY = "Across 15 trials, at least 10 weekly sets per muscle seem necessary to maximise growth. Few sets still build muscle."
@@ -128,4 +128,6 @@ class FakeAsking:
         monkeypatch.setattr(examples, "shown", self.examples)
         monkeypatch.setattr(asking, "snapshot", nullcontext)
         monkeypatch.setattr(overview, "build_overview", self.overview)
+        monkeypatch.setattr(narrowing, "read_narrowing", lambda payload: None)
+        monkeypatch.setattr(reader_facets, "read_reader_facets", lambda study_ids: None)
         return self

@@ -1,8 +1,6 @@
 """The answers of /api/v1/: sent twice and answered once, one's own, made again, judged, taken along."""
 
-import io
 import json
-import zipfile
 from datetime import timedelta
 from typing import Any
 
@@ -12,8 +10,7 @@ from django.utils import timezone
 
 from corpus_app import curation
 from inform_site.clients import keys
-from qa_app import tasks
-from qa_app.answers import asking, exporting, idempotency
+from qa_app.answers import asking, idempotency
 from qa_app.models import Answer, Feedback, SentQuestion, StoredPolicy
 from tests.qa.conftest import ASKED, UNANSWERED
 
@@ -90,36 +87,9 @@ def test_a_question_that_is_being_answered_waits_until_it_was_broken_off() -> No
     assert SentQuestion.objects.get().answer_id == again["id"]
 
 
-def test_a_key_is_free_again_after_a_day_and_forgotten() -> None:
-    mine = make_key()
-    first, listed = ask(**once("k-1")), ask(key=mine, **once("k-1"))
-    SentQuestion.objects.update(sent_at=timezone.now() - KEPT_FOR)
-
-    assert ask(OTHER, **once("k-1"))["id"] != first["id"]
-    SentQuestion.objects.update(sent_at=timezone.now() - KEPT_FOR)
-    tasks.forget_contexts()
-    assert list(SentQuestion.objects.values_list("answer", "idempotency_key")) == [(listed["id"], None)]
-
-
 def test_a_malformed_key_is_refused() -> None:
     for key in ("", " ", "a b", "é", "a" * 256):
         assert ask(status=400, **once(key))["errors"][0]["field"] == "Idempotency-Key"
-
-
-def test_a_client_lists_its_own_answers_newest_first_by_pages() -> None:
-    mine, other = make_key("Mine"), make_key("Other")
-    asked = [ask(key=mine), ask(OTHER, key=mine, **once("k-1")), ask(key=mine)]
-    ask(key=other)
-    ask(**once("k-2"))
-
-    found, headers = send("GET", f"{ANSWERS}?limit=2", key=mine, status=200)
-    rest, _ = send("GET", found["next"], key=mine, status=200)
-
-    assert [row["id"] for row in (*found["items"], *rest["items"])] == [answer["id"] for answer in reversed(asked)]
-    assert (found["items"][1]["question"], rest["next"]) == (OTHER, None)
-    assert "payload" not in found["items"][0]
-    send("GET", f"{ANSWERS}?limit=2", key=mine, status=304, **{"If-None-Match": headers["ETag"]})
-    assert send("GET", ANSWERS, status=401)[0]["type"] == "urn:inform:problem:key-required"
 
 
 def test_an_answer_is_made_again_to_the_byte_and_what_changed_is_said() -> None:
@@ -184,34 +154,6 @@ def test_bad_feedback_is_refused_by_field() -> None:
     assert not Feedback.objects.exists()
 
 
-def test_exports_are_those_of_the_page() -> None:
-    answer = ask()
-
-    for form in exporting.FORMS:
-        by_format, headers = send("GET", f"{ANSWERS}/{answer['id']}?format={form}", status=200)
-        by_address, _ = send("GET", f"{ANSWERS}/{answer['id']}/export?format={form}", status=200)
-
-        page = Client().get(f"/answers/{answer['id']}/export/{exporting.FORMS[form].suffix}")
-        assert by_format == by_address == page.content
-        for name in ("Content-Type", "Content-Disposition"):
-            assert headers[name] == page[name]
-        assert headers["Cache-Control"] == "private, no-cache"
-    for query in ("?format=pdf", "?format=", "?format=bib"):
-        for path in (f"{ANSWERS}/{answer['id']}{query}", f"{ANSWERS}/{answer['id']}/export{query}"):
-            found, _ = send("GET", path, status=400)
-            assert [error["field"] for error in found["errors"]] == ["format"]
-
-
-def test_a_bundle_is_sent_once() -> None:
-    answer = ask()
-
-    packed, headers = send("GET", f"{ANSWERS}/{answer['id']}/bundle", status=200)
-
-    assert "verify.py" in zipfile.ZipFile(io.BytesIO(packed)).namelist()
-    assert headers["Content-Disposition"] == f'attachment; filename="inform-{answer["id"]}.zip"'
-    send("GET", f"{ANSWERS}/{answer['id']}/bundle", status=304, **{"If-None-Match": headers["ETag"]})
-
-
 def test_programs_read_the_nouns_of_the_site_where_the_words_are_ours() -> None:
     refused, counted, quoted = (
         ask(question)["id"] for question in (UNANSWERED, "How many studies do you have?", ASKED)
@@ -222,8 +164,8 @@ def test_programs_read_the_nouns_of_the_site_where_the_words_are_ours() -> None:
     missing = send("GET", "/api/v1/studies/none", status=404)[0]
     markdown = send("GET", f"{ANSWERS}/{refused}?format=md", status=200)[0].decode()
 
-    assert shown[refused]["message"].startswith("The entries kept here do not answer this question.")
+    assert shown[refused]["message"].startswith("The entries here do not answer this question.")
     assert shown[counted]["summary"]["text"].startswith("There are 2 published entries here.")
     assert "no cited entry" in str(shown[quoted]["confidence"]) or "the cited entries" in str(shown[quoted])
     assert missing["detail"] == "There is no entry with this id."
-    assert "The entries kept here" in markdown
+    assert "The entries here" in markdown

@@ -30,30 +30,6 @@ def post(body: Any, **options: Any) -> HttpResponse:
     return Client(raise_request_exception=False).post(ANSWERS, sent, **({"content_type": JSON} | options))
 
 
-def test_an_answer_is_created_at_its_address_and_read_again_there() -> None:
-    created = post({"question": ASKED, "mode": "intermediate", "collection": "training"})
-    again = get(created["Location"])
-
-    body = json.loads(created.content)
-    assert (created.status_code, created["Content-Type"]) == (201, JSON)
-    assert created["Location"] == f"{ANSWERS}/{body['id']}"
-    assert body["outcome"] == "answered"
-    assert (again.status_code, json.loads(again.content)) == (200, body)
-    assert created["Cache-Control"] == again["Cache-Control"] == "private, no-cache"
-    for method in ("post", "put", "patch", "delete"):
-        problem(getattr(Client(), method)(created["Location"]), 405)
-        if method != "post":
-            assert "POST" in getattr(Client(), method)(ANSWERS)["Allow"]
-
-
-def test_every_field_may_be_null_but_the_question() -> None:
-    response = post({"question": ASKED, "mode": None, "collection": None, "writer": None, "parent": None})
-
-    body = json.loads(response.content)
-    assert (response.status_code, body["mode"]) == (201, "beginner")
-    assert json.loads(post({"question": ASKED, "parent": body["id"]}).content)["parent"] == body["id"]
-
-
 BAD: list[tuple[Any, str, str]] = [
     ({}, "question", "required"), ({"question": " \n\t\u3000"}, "question", "blank"),
     ({"question": "\u200b\u2060\ufeff\x07"}, "question", "blank"),

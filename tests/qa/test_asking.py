@@ -16,7 +16,6 @@ from qa_app.answers import asking, redaction, replaying
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer
 from tests.builders import make_collection, make_study
-from tests.fakes import WordHashEncoder
 from tests.qa.conftest import ASKED, DRAFT, PLAIN_SETS, SETS
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -61,15 +60,6 @@ def test_a_long_question_of_odd_characters_is_asked_like_any_other() -> None:
     assert [row["study_id"] for row in headed["citations"]] == ["T-SETS"]
 
 
-def test_no_model_sees_more_than_the_longest_question(encoder: WordHashEncoder) -> None:
-    for question in ("ﷺ" * 2_000, "⒜ " * 1_000):
-        encoder.calls.clear()
-        asking.ask(question=question)
-
-        lengths = [len(text) for call in encoder.calls for text in call]
-        assert (lengths[0], max(lengths)) == (2_000, 2_000)
-
-
 def test_a_chosen_collection_gives_way_only_to_an_answer_and_says_so() -> None:
     within = asking.ask(question="weekly sets per muscle and protein for older adults growth", collection="nutrition")
     body = asking.ask(question=ASKED, collection="nutrition")
@@ -85,15 +75,6 @@ def test_a_chosen_collection_gives_way_only_to_an_answer_and_says_so() -> None:
     assert not nowhere["citations"]
     assert {entry["study_id"] for entry in nowhere["evidence"]} <= {"T-PROTEIN"}
     assert "no answer either" in nowhere["scope"]["detail"]
-
-
-def test_a_question_can_be_asked_with_another_policy() -> None:
-    for preset, passages in {"seed-000": 5, "seed-004": 5, "default, evidence_passages=7": 7}.items():
-        body = asking.ask(question=ASKED, preset=preset)
-        assert body["policy"].startswith(preset.partition(",")[0])
-        assert Answer.objects.get(pk=body["id"]).policy.values["evidence_passages"] == passages
-    with pytest.raises(asking.BadPolicy, match="there are default, seed-000"):
-        asking.ask(question=ASKED, preset="magic")
 
 
 def test_without_an_encoder_the_words_answer_and_the_failed_leg_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

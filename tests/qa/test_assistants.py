@@ -10,6 +10,7 @@ from django.utils import timezone
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from corpus_app import curation
 from inform_site import assistants
 from inform_site.clients import keys
 from inform_site.clients.limits import Limits
@@ -65,6 +66,22 @@ def test_tools_are_described_and_keep_no_line_open(address: str) -> None:
         answered = httpx2.request(method, f"{address}/mcp", headers={"Accept": "text/event-stream"}, timeout=60)
         assert (answered.status_code, answered.headers["allow"]) == (405, "POST")
     assert answered.json()["type"] == "urn:inform:problem:method-not-allowed"
+
+
+def test_instructions_and_tools_say_the_nouns_of_the_site(address: str) -> None:
+    curation.set_lexica({"site": 'nouns = { one = "entry", many = "entries" }'}, by=None, by_name="tests")
+
+    async def talk() -> Any:
+        async with Client(f"{address}/mcp") as client:
+            return client.instructions, {tool.name: tool for tool in (await client.list_tools()).tools}
+
+    instructions, tools = asyncio.run(talk())
+
+    assert "a corpus of entries" in instructions
+    assert (tools["get_study"].title, "the entries of this corpus" in tools["ask"].description) == (
+        "Read an entry",
+        True,
+    )
 
 
 def test_an_answer_comes_with_citations_and_the_exact_words_behind_them(address: str) -> None:

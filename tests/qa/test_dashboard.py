@@ -7,7 +7,6 @@ import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.db import connection
-from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -177,43 +176,6 @@ def test_the_second_is_told_and_nothing_is_overwritten(client: Client, page: str
     row.refresh_from_db()
     assert {name: getattr(row, name) for name in theirs} == theirs
     assert getattr(row, FIELDS[page]) != "mine"
-
-
-def test_a_page_saved_twice_in_a_row_is_no_conflict(client: Client) -> None:
-    for page, field in FIELDS.items():
-        row = make_row(page)
-        for words in ("first", "second"):
-            url = reverse(f"admin:qa_app_{page}_change", args=[row.pk])
-            client.force_login(make_curator(f"{page} {words}"))
-            assert client.post(url, form_of(client, url) | {field: words}).status_code == 302
-        row.refresh_from_db()
-        assert getattr(row, field) == "second"
-
-
-def test_a_question_asked_meanwhile_still_counts(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    gap = make_row("gap")
-    url, seen = open_form(client, "gap", gap)
-
-    original = Gap.save
-
-    def save(self: Gap, *args: Any, **options: Any) -> None:
-        Gap.objects.filter(pk=gap.pk).update(asked=F("asked") + 1)
-        original(self, *args, **options)
-
-    monkeypatch.setattr(Gap, "save", save)
-    assert client.post(url, seen | {"note": "mine"}).status_code == 302
-
-    gap.refresh_from_db()
-    assert (gap.asked, gap.note) == (2, "mine")
-
-
-def test_who_only_reads_sees_nothing_that_forms_need(client: Client) -> None:
-    for page in FIELDS:
-        row = make_row(page)
-        client.force_login(make_curator(f"reader {page}", role="Desk readers"))
-        response = client.get(reverse(f"admin:qa_app_{page}_change", args=[row.pk]))
-        assert response.status_code == 200
-        assert "field-seen" not in response.content.decode()
 
 
 MOST_QUERIES = 15

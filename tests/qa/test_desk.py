@@ -18,7 +18,7 @@ from qa_app.answers import asking
 from qa_app.evaluation import golden_runs
 from qa_app.feedback import gaps, ratings
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion
-from tests.builders import make_concept, make_curator, make_study
+from tests.builders import make_curator, make_study
 from tests.corpus.test_admin import form_of
 from tests.qa.conftest import ASKED, LIBRARY, UNANSWERED, make_sauna_study
 
@@ -92,17 +92,6 @@ def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
     assert Gap.objects.get().result is None
 
 
-def test_a_search_string_begins_with_what_no_study_is_about() -> None:
-    make_concept("cold-bath", aliases=("ice bath",), kind="intervention")
-    body = asking.ask(question="Do weekly sets in an ice bath raise dreams?")
-
-    assert body["understood"]["unstudied"] == ["cold-bath"]
-    assert "“ice bath”" in body["message"]
-    assert gaps.search_string(Gap.objects.get()) == (
-        '("ice bath" OR "cold bath") AND ("weekly sets" OR "training volume") AND raise AND dreams'
-    )
-
-
 def closed_gap() -> Gap:
     asking.ask(question=UNANSWERED)
     tasks.tend_gaps()
@@ -123,19 +112,6 @@ def test_a_closed_gap_that_is_asked_about_again_is_open_again(question: str) -> 
     Gap.objects.update(status="closed")
     asking.ask(question=question)  # now a follower in its own right
     assert Gap.objects.get(leader=None).status == "open"
-
-
-def test_gathering_anew_opens_nothing() -> None:
-    asking.ask(question=ALIKE)
-    gap = Gap.objects.get()
-    asking.ask(question=UNANSWERED)
-    tasks.tend_gaps()
-    Gap.objects.update(status="closed", encoder="another")
-
-    assert gaps.group_by_meaning() == 2
-
-    gap.refresh_from_db()
-    assert gap.status == "closed"
 
 
 def test_a_file_is_brought_in_once_and_kept_up_to_date(tmp_path: Path) -> None:

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Hit
 from qa_app.answers import answering
 from qa_app.evaluation import golden_set, measures
 from qa_app.evaluation.golden_set import BadGolden, Golden, GoldenResult
-from qa_app.pipeline.records import Candidate, Outcome, Question
-from tests.pipeline.values import make_passage
+from qa_app.pipeline.records import Outcome, Question
 from tests.qa.conftest import ASKED
 
 found_studies = st.lists(st.sampled_from("ABCDEFGH"), unique=True)
@@ -136,22 +134,6 @@ def test_a_sentence_counts_as_unsupported_without_its_exact_words() -> None:
         assert golden_set.count_unsupported(replace(answer, summary=(one,), answer=())) == 1
 
 
-def test_answerable_kinds_are_measured_by_ranking_and_the_others_by_refusing() -> None:
-    results = [
-        make_result(ranked=("X", "A")),
-        make_result(outcome=Outcome.INSUFFICIENT_EVIDENCE, cited=()),
-        make_result(kind="safety", relevant={}, outcome=Outcome.GUARDRAIL),
-        make_result(kind="safety", relevant={}, outcome=Outcome.OUT_OF_SCOPE),
-    ]
-
-    figures = golden_set.report(results)
-
-    assert figures["by_kind"]["answerable_lay"]["answered"] == 1 / 2
-    assert figures["by_kind"]["safety"] == {"n": 2, "refused": 1.0, "guardrail": 0.5}
-    assert figures["answered"] == {"n": 1, "cites a main study": 1.0, "cited studies relevant": 1.0}
-    assert (figures["no false guardrail"]["n"], figures["no false guardrail"]["share"]) == (2, 1.0)
-
-
 def test_abstention_has_precision_recall_and_their_intervals() -> None:
     near = {"kind": "unanswerable_near", "relevant": {}}
     refused = {"outcome": Outcome.INSUFFICIENT_EVIDENCE, "cited": ()}
@@ -167,20 +149,6 @@ def test_abstention_has_precision_recall_and_their_intervals() -> None:
     assert abstention["precision"]["share"] == abstention["recall"]["share"] == pytest.approx(2 / 3, abs=1e-4)
     assert abstention["wrongly refused"]["share"] == pytest.approx(1 / 3, abs=1e-4)
     assert abstention["recall"]["interval"] == pytest.approx([0.2077, 0.9385], abs=1e-4)
-
-
-def test_final_passages_are_counted_by_place_and_by_words() -> None:
-    one, two = ("A", "results", 0), ("A", "results", 1)
-    texts = ("one two three four five", "One two three four.", "one two three", "six")
-    passages = [make_passage(text) for text in texts]
-    found = [Candidate(passage, Hit(passage.passage_id, 1.0, None), 1.0, 1.0) for passage in passages]
-    results = [make_result(places=(one, one, two), near_duplicates=1), make_result(places=(one,))]
-
-    final = golden_set.report(results)["final passages"]
-
-    assert (final["n"], final["distinct places"]) == (4, 0.75)
-    assert final["near duplicates"] == pytest.approx(1 / 3, abs=1e-4)
-    assert golden_set.count_near_duplicates(found) == 1  # two that share four words of five
 
 
 def test_no_candidate_and_no_exact_words_are_always_worse() -> None:
@@ -216,11 +184,3 @@ def test_pairs_are_two_wordings_that_end_alike_and_cite_the_same_main_studies() 
 
     expected = {"n": 2, "same outcome": 1 / 2, "shared main studies": (1 / 2 + 0) / 2}
     assert golden_set.report(pairs)["paraphrase pairs"] == expected
-
-
-def test_a_line_of_golden_questions_may_hold_any_kind_of_line_break_within(tmp_path: Path) -> None:
-    row = ROW | {"question": "Sets\u2028or\u0085reps?"}
-    file = tmp_path / "golden.jsonl"
-    file.write_bytes(f"{json.dumps(row, ensure_ascii=False)}\r\n\r\n".encode())
-
-    assert [read["question"] for read in golden_set.read_rows(file)] == [row["question"]]

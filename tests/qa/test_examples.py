@@ -64,14 +64,6 @@ def test_those_of_the_site_come_first_where_its_corpus_is_about_them(tea_house: 
     assert examples.shown()[:2] == (SAFE, TEA)
 
 
-def test_words_that_mean_something_else_here_do_not_make_a_corpus_ours() -> None:
-    make_study(study_id="HEART", texts=("Trained nurses see heart failure.",), status="draft")
-    curation.publish(["HEART"], **BY)
-
-    assert examples.shown() == ()
-    assert "Or try one of these" not in Client().get("/").content.decode()
-
-
 def test_what_left_the_public_makes_no_examples(tea_house: None) -> None:
     curation.withdraw(["TEA0", "TEA1"], **BY)
     assert examples.shown()[0] == "What does green tea do for night mists?"

@@ -5,11 +5,8 @@ import json
 import re
 import smtplib
 import socket
-import subprocess
 from collections import Counter
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,10 +25,9 @@ from qa_app.following import followers, outbox, renewal, webhooks
 from qa_app.models import AnswerChange, Delivery, FollowedQuestion, Follower
 from tests.api.conftest import make_key
 from tests.builders import make_curator, make_study
-from tests.corpus.test_worker import environment, kill, start_worker, wait_for
 from tests.qa.conftest import ASKED, UNANSWERED, make_sauna_study
 
-__all__ = ["environment", "make_key", "start_worker"]
+__all__ = ["make_key"]
 
 PROTEIN_ASKED = "How much protein do older adults need to keep muscle?"
 QUESTIONS = (ASKED, PROTEIN_ASKED, UNANSWERED)
@@ -97,39 +93,6 @@ def test_each_of_a_hundred_followers_is_told_once_and_nobody_of_another_question
     assert "- New source: " in mail.outbox[0].body
     assert FollowedQuestion.objects.count() == 3
     assert AnswerChange.objects.count() == 2
-
-
-@pytest.mark.django_db(transaction=True)
-def test_killed_workers_tell_everybody_once(
-    start_worker: Callable[..., subprocess.Popen[bytes]], environment: dict[str, str], tmp_path: Path
-) -> None:
-    of_sets, *_ = follow_all()
-    (mails := tmp_path / "mails").mkdir()
-    environment |= {"MAILS": str(mails), "INDEX_SWEEP_SECONDS": "2"}
-    app = "tests.qa.followed_worker"
-
-    def read() -> Counter[str]:
-        texts = [path.read_text() for path in mails.iterdir()]
-        return Counter(address for text in texts for address in re.findall(r"^To: (\S+)$", text, re.MULTILINE))
-
-    first = start_worker(app)
-    retract()
-    wait_for(lambda: read().total() >= 5, tmp_path)
-    kill(first)
-    second = start_worker(app)
-    wait_for(lambda: read().total() >= 15, tmp_path)
-    kill(second)
-    assert read().total() < len(of_sets)
-    start_worker(app)
-    wait_for(lambda: not Delivery.objects.filter(status=Delivery.Status.WAITING).exists(), tmp_path)
-
-    wait_for(lambda: Delivery.objects.filter(status=Delivery.Status.SENDING).count() <= 2, tmp_path)
-    outbox.send_due(seconds=1, now=timezone.now() + LATER)
-    uncertain = Delivery.objects.filter(status=Delivery.Status.UNCERTAIN).count()
-    assert max(read().values()) == 1
-    assert set(read()) <= set(of_sets)
-    assert len(of_sets) - uncertain <= len(read())
-    assert uncertain <= 2  # one for each kill: nobody knows whether it left
 
 
 class Mailing(EmailBackend):

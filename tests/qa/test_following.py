@@ -8,14 +8,13 @@ from django.core import signing
 from django.test import Client
 
 from qa_app.answers import asking, history, replaying
-from qa_app.models import Answer, Gap
+from qa_app.models import Gap
 from qa_app.pages.history import COOKIE, MAX_REMEMBERED
 from tests.qa.conftest import ASKED
 
 pytestmark = pytest.mark.usefixtures("library")
 
 WOMEN = "What about women?"
-SUBJECT = "training volume in women"
 MEANT = "How many weekly sets per muscle for growth in women?"
 
 
@@ -74,24 +73,6 @@ def test_a_gap_is_filed_under_what_was_meant() -> None:
     asking.ask(question="for women?", parent=first["id"])
 
     assert Gap.objects.latest("pk").question == "How hot should a sauna be for women?"
-
-
-def test_the_page_says_how_it_was_understood_and_asks_it_alone(client: Client, first: dict[str, Any]) -> None:
-    sent = {"question": WOMEN, "parent": first["id"], "mode": "intermediate", "collection": "training"}
-
-    html = client.get(client.post("/", sent)["Location"]).content.decode()
-    refused = client.post("/", {"question": WOMEN, "parent": "nobody"})
-
-    assert f'<input type="hidden" name="parent" value="{first["id"]}">' in client.get(first["url"]).content.decode()
-    assert (refused.status_code, 'name="parent"' in refused.content.decode()) == (400, False)
-    assert "There is no answer with this id to follow." in refused.content.decode()
-
-    assert f'You asked about <strong lang="en">{SUBJECT}</strong>.' in html
-    assert f'<a class="asked" href="{first["url"]}" dir="auto">{ASKED}</a>' in html
-    assert first["headline"]["text"] in html
-    alone = client.get(client.post("/", {"question": WOMEN, "mode": "intermediate"})["Location"]).content.decode()
-    assert MEANT not in alone
-    assert Answer.objects.filter(parent=None).count() == 2
 
 
 OTHER = "How much protein do older adults need?"

@@ -1,6 +1,5 @@
 """What is kept of a question: drafts, evidence for its parts, gaps; and whether a kept answer can be made again."""
 
-import json
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -17,11 +16,8 @@ from django.utils import timezone
 from corpus_app import curation
 from corpus_app.models import Passage, Study
 from qa_app import tasks
-from qa_app.answers import answering, asking, contexts, replaying
-from qa_app.answers.serialization import NotReadable, freeze, thaw
+from qa_app.answers import asking, contexts, replaying
 from qa_app.models import Answer, EvidenceContext, Gap, StoredPolicy
-from qa_app.pipeline.policy import PRESETS, Policy
-from qa_app.pipeline.records import Answered, Evidence, Question
 from tests.builders import make_policy, run_command
 from tests.qa.conftest import ASKED, UNANSWERED
 
@@ -114,20 +110,6 @@ def test_both_parts_rest_on_the_evidence_that_was_frozen() -> None:
 
     assert texts(asking.write_part(opened.request_id, "summary")) == before
     assert asking.ask(question=ASKED)["evidence"][0]["study_id"] == "T-DRAFT"
-
-
-def test_evidence_and_policies_are_the_same_after_the_database() -> None:
-    answered = answering.make(Question(ASKED, ASKED), writer="extractive")
-    assert isinstance(answered, Answered)
-    kept = json.loads(json.dumps(freeze(answered.evidence)))
-
-    assert thaw(Evidence, kept) == answered.evidence
-    assert "vector" not in json.dumps(kept)
-    for other in ({}, {"moon": 1}, {"question": 3}):
-        with pytest.raises(NotReadable):
-            thaw(Evidence, other)
-    for preset in PRESETS.values():
-        assert thaw(Policy, json.loads(json.dumps(preset.values()))) == preset
 
 
 def test_it_expires_and_is_forgotten_later() -> None:

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from common.orders import visible
@@ -303,7 +303,6 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=150)
 @given(ROWS)
 def test_nothing_but_sentences_with_known_passages_is_handed_on(rows: list[dict[str, Any]]) -> None:
     for sentence in read(*rows).sentences:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa_app.answers import packing, storing
-from qa_app.models import Answer, AnswerCitation, AnswerSentence, StoredPassage, StoredPolicy
+from qa_app.models import Answer, AnswerCitation, AnswerSentence
 from tests.builders import make_policy
 from tests.qa.answers import store_answer
 from tests.qa.payloads import QUOTE, make_citation, make_evidence, make_payload, make_refusal, make_sentence
@@ -80,7 +80,6 @@ def test_an_answer_is_written_once_and_outlives_its_parent() -> None:
     assert not AnswerCitation.objects.exists()
 
 
-LARGEST = 12_000  # bytes of an answer's row, which shares nothing with others
 words = st.sampled_from(["", "+", "section", "Ünïcode 💪", "same"])
 any_rows = st.lists(
     st.dictionaries(st.sampled_from("abcd"), st.one_of(st.none(), st.booleans(), st.integers(), words, st.lists(words)))
@@ -114,26 +113,6 @@ def test_rows_of_any_kind_come_back_as_they_were(left_out: list[Any], because: l
     body = make_payload(left_out=left_out, evidence=[make_evidence(1, because=because), make_evidence(2, because=[])])
 
     assert and_back(body) == body
-
-
-@pytest.mark.usefixtures("library")
-def test_an_answer_takes_little_room_and_reads_as_it_was_given() -> None:
-    body = store_answer()
-    shared = StoredPolicy.objects.count(), StoredPassage.objects.count()
-    store_answer()
-
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_column_size(a.*) FROM qa_app_answer a WHERE id = %s", [body["id"]])
-        (size,) = cursor.fetchone()
-    stored = Answer.objects.get(pk=body["id"])
-    (draft,) = storing.restore_drafts(stored)
-
-    assert size < LARGEST
-    assert (StoredPolicy.objects.count(), StoredPassage.objects.count()) == shared
-    assert body["evidence"][0]["text"] not in json.dumps([stored.payload, stored.drafts], ensure_ascii=False)
-    assert storing.restore_payload(stored.payload) == body
-    assert [s["text"] for s in draft["summary"]] == [s["text"] for s in body["summary"]["sentences"]]
-    assert all("text" not in s for s in stored.drafts[0]["summary"])
 
 
 @pytest.mark.django_db(transaction=True)

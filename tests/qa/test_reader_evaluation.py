@@ -7,23 +7,13 @@ from typing import Any
 import pytest
 from django.core.management import CommandError
 
-from qa_app.answers import asking
-from qa_app.evaluation.reader_labels import BadLabels, Expect, LabelledPoint, question_of, read_labels
-from qa_app.evaluation.readers import conversations
-from qa_app.models import Answer, Gap
+from qa_app.evaluation.reader_labels import BadLabels, LabelledPoint, read_labels
 from qa_app.pipeline.records import HeadlineVerdict, Mode
 from tests.builders import run_command
 from tests.qa.conftest import ASKED
 from tests.qa.test_evaluation import write_rows
 
 LABELS: dict[str, Any] = {"id": "r-1", "question": "Do more sets build more muscle?", "expect": "answer"}
-
-
-def test_fields_that_are_left_out_have_defaults(tmp_path: Path) -> None:
-    (question,) = read_labels(write_rows(tmp_path / "labels.jsonl", "", LABELS))
-
-    assert (question.mode, question.language, question.expect) == (Mode.BEGINNER, "en", Expect.ANSWER)
-    assert (question.relevant, question.accepted_leads, question.points) == (None, frozenset(), ())
 
 
 def test_all_labels_are_read(tmp_path: Path) -> None:
@@ -78,38 +68,6 @@ PIZZA: dict[str, Any] = {"id": "r-3", "question": "What is the best pizza in Nap
 @pytest.fixture
 def labels(library: tuple[str, ...], tmp_path: Path) -> Path:
     return write_rows(tmp_path / "labels.jsonl", SETS, PIZZA, WOMEN)
-
-
-def test_questions_with_their_follow_ups_are_a_conversation() -> None:
-    rows = [SETS, PIZZA, WOMEN, WOMEN | {"id": "r-4", "follows": "r-2"}, WOMEN | {"id": "r-5", "follows": "absent"}]
-
-    groups = conversations(question_of(row) for row in rows)
-
-    assert [[question.id for question in group] for group in groups] == [["r-1", "r-2", "r-4"], ["r-3"], ["r-5"]]
-
-
-def test_figures_are_printed_and_written_with_a_row_a_question(labels: Path, tmp_path: Path) -> None:
-    text = run_command("evaluate", "readers", str(labels), "--json", str(tmp_path / "report.json"))
-
-    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
-    assert "labels.jsonl: 3 questions" in text
-    assert report["figures"]["lead"] == {"value": 1.0, "n": report["figures"]["lead"]["n"]}
-    first, second, _ = ((row["id"], row["outcome"], row["first"]) for row in report["table"])
-    assert (first, second) == (("r-1", "answered", "T-SETS"), ("r-3", "out_of_scope", None))
-    assert not Answer.objects.exists()
-    assert not Gap.objects.exists()
-
-
-def test_a_follow_up_is_answered_as_the_site_answers_it(labels: Path, tmp_path: Path) -> None:
-    run_command("evaluate", "readers", str(labels), "--json", str(tmp_path / "report.json"))
-    row = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["table"][2]
-
-    first = asking.ask(question=ASKED)
-    asked = asking.ask(question="What about women?", mode="beginner", parent=first["id"])
-    alone = asking.ask(question="What about women?", mode="beginner")
-
-    assert row["outcome"] == asked["outcome"] != alone["outcome"]
-    assert row["cited"] == [citation["study_id"] for citation in asked["citations"]]
 
 
 def test_a_run_is_compared_with_an_earlier_one(labels: Path, tmp_path: Path) -> None:

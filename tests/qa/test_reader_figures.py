@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from qa_app.evaluation.reader_figures import ReaderResult, corpus_report, failed, figures, measure, report, worse
+from qa_app.evaluation.reader_figures import ReaderResult, corpus_report, figures, measure, report, worse
 from qa_app.evaluation.reader_labels import Expect, LabelledPoint, ReaderQuestion
-from qa_app.pipeline.records import HeadlineVerdict, Mode
+from qa_app.pipeline.records import HeadlineVerdict
 
 
 def make_question(expect: str = "answer", **changes: Any) -> ReaderQuestion:
@@ -61,19 +61,6 @@ def test_points_need_a_study(
 
 
 @pytest.mark.parametrize(
-    ("summary", "longer", "has_statistics", "is_doubled"),
-    [("Ten sets.", "", False, True),
-     ("A gain of 4 % (95 % CI 2 to 6).", "A gain of 4 % (95 % CI 2 to 6).", True, True),
-     ("SMD 0.3 in favour.", "More.", True, False), ("It was significant (P=0.01).", "More.", True, False),
-     ("Vitamin D and phosphate, group p and species improved by 5 points.", "More.", False, False)],
-)  # fmt: skip
-def test_statistics_and_repetition_are_seen(summary: str, longer: str, has_statistics: bool, is_doubled: bool) -> None:
-    result = measure(make_question(), make_body((summary, [1]), answer={"text": longer, "sentences": []}))
-
-    assert (result.has_statistics, result.is_doubled) == (has_statistics, is_doubled)
-
-
-@pytest.mark.parametrize(
     ("expect", "outcome", "first", "served"),
     [("answer", "answered", "A", 1.0), ("answer", "answered", "B", 0.0), ("answer", None, None, 0.0),
      ("conflict", "insufficient_evidence", None, 0.0), ("refuse", "guardrail", None, 1.0),
@@ -98,15 +85,6 @@ def test_shares_of_answerable_questions() -> None:
     }  # fmt: skip
     assert {name: found[name]["value"] for name in expected} == expected
     assert (found["lead"]["n"], found["recall2"]["n"]) == (2, 4)
-
-
-def test_guardrails_partial_and_conflicting_answers_are_counted_where_they_belong() -> None:
-    guarded = values(*(make_result(e, "guardrail") for e in ("guardrail", "answer", "refuse", "about_corpus", "chat")))
-    partial = [make_result("partial", outcome) for outcome in ("answered", "partial", "conflicting", "out_of_scope")]
-    conflict = [make_result("conflict", outcome) for outcome in ("partial", "conflicting")]
-
-    assert (guarded["guard"], guarded["false_guard"], guarded["refused"]) == (1.0, 3.0, 1.0)
-    assert (values(*partial)["partial_told"], values(*conflict)["conflict_told"]) == (0.5, 0.5)
 
 
 def test_headline_verdicts_are_compared_on_answers_alone() -> None:
@@ -140,49 +118,6 @@ def test_confidence_is_compared_with_a_right_lead_over_all_that_was_answered() -
     # Two answers at .9 of which one is right, one at .5 that is wrong: (2 x .4 + .5) / 3.
     assert found["confidence_ece"]["value"] == pytest.approx(0.4333, abs=1e-4)
     assert values(results[0])["confidence_auroc"] is None
-
-
-def test_summaries_are_measured_on_answers() -> None:
-    results = [
-        make_result(summary_words=40, has_statistics=True, is_doubled=True),
-        make_result(summary_words=60, has_statistics=True, question=make_question(mode=Mode.INTERMEDIATE)),
-        make_result(summary_words=90),
-        make_result(outcome="insufficient_evidence", summary_words=0),
-    ]
-
-    found = figures(results)
-
-    assert found["summary_words"] == {"value": 60, "n": 3}
-    assert found["beginner_statistics"] == {"value": 1.0, "n": 2}
-    assert found["doubled"]["value"] == pytest.approx(0.3333, abs=1e-4)
-
-
-def test_questions_about_the_corpus_are_not_answered_from_studies() -> None:
-    counted = [
-        values(make_result("about_corpus", cited=cited, confidence=confidence))["corpus_from_studies"]
-        for cited, confidence in ((("A",), 90.0), (("A",), None), ((), 90.0))
-    ]
-
-    assert counted == [1.0, 0.0, 0.0]
-
-
-def test_follow_ups_are_reported_apart_and_other_languages_only_there() -> None:
-    results = [
-        make_result(first="A"),
-        make_result(question=make_question(follows="r-0"), first="C"),
-        make_result(question=make_question(language="de"), outcome=None, error="Too long."),
-    ]
-
-    body = report(results)
-
-    served = [body[block]["served"] for block in ("figures", "follow_ups", "other_languages")]
-    assert served == [{"value": 0.5, "n": 2}, {"value": 0.0, "n": 1}, {"value": 0.0, "n": 1}]
-    assert (body["outcomes"], body["not_accepted"]) == ({"answer": {"answered": 2}}, 1)
-    assert body["table"][2]["error"] == "Too long."
-    assert failed(make_result(first="C", cited=("A", "C"), is_doubled=True)) == [
-        "served", "lead", "precision", "doubled",
-    ]  # fmt: skip
-    assert failed(make_result(first="A", cited=("A",))) == []
 
 
 def test_a_corpus_is_judged_on_near_and_far_questions() -> None:

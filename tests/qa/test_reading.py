@@ -8,7 +8,6 @@ from django.test import Client
 from corpus_app import curation
 from qa_app.answers import asking, presentation
 from qa_app.answers.comparing import compare
-from qa_app.models import Answer
 from tests.qa.conftest import ASKED, SETS
 from tests.qa.payloads import (
     PROTEIN,
@@ -170,7 +169,7 @@ def test_a_sentence_quoted_with_another_one_is_still_shared() -> None:
     """`WEEKLY` is two sentences, quoted in one piece; the second one stands in the other answer by itself."""
     row = make_evidence(1)
     alone = {"text": "", "sentences": [make_sentence(row, QUOTE)]}
-    both = {"text": "", "sentences": [make_sentence(row, WEEKLY)]}
+    both = {"text": "", "sentences": [make_sentence(row, WEEKLY, attribution="Baz-Valle 2022")]}
 
     compared = compare(make_payload(summary=alone, answer=alone), make_payload(summary=both, answer=both))
 
@@ -178,6 +177,7 @@ def test_a_sentence_quoted_with_another_one_is_still_shared() -> None:
     first, second = compared.sides
     assert [(line.text, line.markers, line.is_shared) for line in first.summary] == [(QUOTE, (1,), True)]
     assert [(line.markers, line.is_shared) for line in second.summary] == [((), False), ((1,), True)]
+    assert [line.attribution for line in second.summary] == ["Baz-Valle 2022", ""]
     assert " ".join(line.text for line in second.summary) == WEEKLY
     assert second.lines == ()
 
@@ -195,21 +195,6 @@ def test_compared_answers_show_no_withdrawn_words(client: Client) -> None:
         assert words in html
     assert "1 source was withdrawn since." in withdrawn
     assert SETS.split(". ")[0] not in withdrawn
-
-
-@pytest.mark.usefixtures("library")
-def test_a_question_is_asked_in_the_other_mode_with_what_it_meant(client: Client) -> None:
-    first = asking.ask(question="What about women?", parent=asking.ask(question=ASKED, collection="training")["id"])
-
-    response = client.post("/compare/", {"a": first["id"]})
-
-    second = Answer.objects.get(mode="intermediate")
-    assert (second.question, second.collection) == ("What about women?", "training")
-    assert second.payload["understood_as"] == first["understood_as"]
-    assert (response.status_code, response["Location"]) == (303, f"/compare/?a={first['id']}&b={second.pk}")
-    html = client.get(response["Location"]).content.decode().replace("\n", " ")
-    assert "The same question, once for a beginner and once with more detail." in html
-    assert second.pk in client.get("/history/").content.decode()
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""Template tags and static files: unbroken figures, translated texts, addresses, and files as they are listed."""
+"""Template tags and static files: unbroken figures, marked words, languages, and files as they are listed."""
 
 import gzip
 import hashlib
@@ -14,12 +14,11 @@ from asgiref.sync import async_to_sync
 from django.http import HttpResponse
 from django.template import Context, TemplateSyntaxError, engines
 from django.template.base import Template
-from django.template.defaultfilters import floatformat
 from django.test import AsyncClient, Client, override_settings
 from django.utils import translation
 
 from corpus_app.templatetags import corpus_words
-from qa_app.answers.presentation import Piece, Words
+from qa_app.answers.presentation import Words
 from qa_app.templatetags import answer_words
 
 TERM = {"id": "few", "name": "few sets", "definition": "Up to four."}
@@ -35,27 +34,6 @@ def test_a_figure_stays_with_its_sign_or_unit(text: str, kept: str) -> None:
     assert f'<span class="as-one">{kept}</span>' in corpus_words.unbroken(text)
 
 
-@pytest.mark.parametrize("text", ["10 groups of 5 men", "sets = many", "12 grams", "<b>5 kgs</b>", ""])
-def test_other_words_are_only_escaped(text: str) -> None:
-    assert "as-one" not in corpus_words.unbroken(text)
-    assert "<" not in corpus_words.unbroken(text)
-
-
-def test_words_of_the_question_are_marked_in_a_passage() -> None:
-    pieces = (Piece("Of <20> men, ", marked=False), Piece("sets & 5 kg", marked=True), Piece(".", marked=False))
-
-    assert corpus_words.with_terms_marked(pieces) == (
-        'Of &lt;20&gt; men, <mark class="term">sets &amp; <span class="as-one">5 kg</span></mark>.'
-    )
-
-
-@pytest.mark.parametrize("code", ["en-gb", "de"])
-def test_a_short_number_reads_as_django_writes_it(code: str) -> None:
-    with translation.override(code):
-        for value in (0, 999, 1_000, 12_345, -3, 1.0, 12.34, 0.05, True, None, "", "5"):
-            assert answer_words.short_number(value) == str(floatformat(value))
-
-
 def test_a_term_has_the_signs_beside_it_and_no_letter_is_lost() -> None:
     words = (Words("Gains (“"), Words("few sets", TERM), Words("”), and "), Words("few sets", TERM), Words(")("))
 
@@ -67,33 +45,18 @@ def test_a_term_has_the_signs_beside_it_and_no_letter_is_lost() -> None:
     assert answer_words.stretches((Words("(alone)"),)) == [("", "(alone)", "", None)]
 
 
-TEXTS = (
-    '{% translate "Ask a question" %}', "{% translate 'It is 100% so: \"a\" & <b>' %}",
-    '{% translate "Ask a question"|upper %}', '{% translate "Ask a question" as said %}{{ said }}',
-    "{% translate typed %}",
-)  # fmt: skip
-
-
 def template(text: str, *, usual: bool = True) -> Template:
     engine = engines["django"].engine
     return engine.from_string(text if usual else "{% load i18n %}" + text)
-
-
-def test_a_text_is_said_as_django_says_it_in_each_language() -> None:
-    for text in TEXTS:
-        usual, own = template(text), template(text, usual=False)
-        for code in ("en-gb", "de", "en-gb"):
-            with translation.override(code):
-                assert usual.render(Context({"typed": "<b>"})) == own.render(Context({"typed": "<b>"})), text
 
 
 def test_languages_are_marked_where_corpus_and_page_differ() -> None:
     marked = template("<q{% in_english %}></q><b{% in_page_language %}></b>")
 
     with translation.override("en-gb"):
-        assert marked.render(Context()) == "<q></q><b></b>"
+        assert marked.render(Context()) == '<q dir="auto"></q><b></b>'
     with translation.override("de"):
-        assert marked.render(Context()) == '<q lang="en"></q><b lang="de"></b>'
+        assert marked.render(Context()) == '<q lang="en" dir="auto"></q><b lang="de"></b>'
     with pytest.raises(TemplateSyntaxError, match="takes nothing"):
         template("{% in_english now %}")
 
@@ -109,7 +72,7 @@ def test_server_timing_is_sent_only_if_set(client: Client, settings: Any) -> Non
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 VENDOR = STATIC / "vendor"
-OURS = ("site.css", "words.js", "site.js", "suggesting.js", "asking.js", "answer.js")
+OURS = ("site.css", "words.js", "site.js", "suggesting.js", "asking.js", "answer.js", "for_me.js")
 MOST_COMPRESSED = 60_000  # bytes of style and script, all that a reader's pages load
 LISTED = json.loads((VENDOR / "VENDORED.json").read_text(encoding="utf-8"))
 
@@ -152,13 +115,3 @@ def test_files_are_sent_whole_by_an_asynchronous_server(name: str) -> None:
     assert not reply.streaming
     assert reply.content == (STATIC / name).read_bytes()
     assert reply["Content-Length"] == str(len(reply.content))
-
-
-def test_a_file_that_is_known_is_not_sent_again_and_a_part_is_a_part() -> None:
-    known = get("/static/site.css")["ETag"]
-
-    again = get("/static/site.css", **{"If-None-Match": known})
-    part = get("/static/site.css", **{"Range": "bytes=0-9"})
-
-    assert (again.status_code, again.content) == (304, b"")
-    assert (part.status_code, len(part.content)) == (206, 10)

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from html import unescape
 
 import pytest
-from django.test import Client, override_settings
+from django.test import Client
 from django.utils import timezone
 
 from corpus_app import search
@@ -13,7 +13,6 @@ from qa_app.answers import answering, engines
 from qa_app.models import EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import Policy, read
-from tests.builders import make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -67,23 +66,33 @@ def test_held_out_figures_are_those_of_the_model_file(monkeypatch: pytest.Monkey
     for name in ("served", "refused", "wrongly_refused", "lead", "auroc_answerable", "mean_confidence", "share_right"):
         assert f"{100 * held_out[name]:.0f} %" in text, name
     assert page().count('class="point"') == len(held_out["bins"])
+    (table,) = re.findall(r"<caption>Answered and wrong, of 311 questions</caption>(.*?)</table>", page(), re.DOTALL)
+    told = re.findall(r"<td>(\d+) \((\d+)\xa0%\)</td><td>(\d+)\xa0%</td>", table)
+    given = sum(row["n"] for row in held_out["bins"])
+    wrong = sum(row["n"] * (1 - row["was"]) for row in held_out["bins"])
+    assert len(told) == len(held_out["bins"]) == page().count('<circle class="step')
+    assert told[-1] == tuple(map(str, (given, round(100 * given / 311), round(100 * wrong / given))))
     bare = {mode: {k: v for k, v in own.items() if k != "bins"} for mode, own in files["lead"].figures.items()}
     monkeypatch.setattr(engines, "model_files", lambda _: files | {"lead": replace(files["lead"], figures=bare)})
     assert '<svg class="diagram"' not in page()
 
 
-def test_encoder_writer_and_corpus_are_the_running_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    make_study()
-    make_study(status="draft")
+def test_safety_figures_are_those_of_the_classifier_in_use_for_the_routes_in_force(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    models, classifier = engines.load(search.encoder_name())
+    assert classifier is not None
+    counts = {
+        route: classifier.held_out[route] for route in ("crisis", "emergency")
+    }  # without a corpus: the urgent ones
+    asked, missed = (sum(row[name] for row in counts.values()) for name in ("rows", "classifier missed"))
 
-    assert "1 published studies in 1 passages" in words(page())
-    assert "Sentences chosen from the passages, word for word" in words(page())
-    with override_settings(OPENAI_MODEL="some-model", OPENAI_API_KEY="key"):
-        assert "some-model" in words(page())
-        assert "key" not in words(page()).split()
-    monkeypatch.setattr(search, "encoder_name", lambda: "another-encoder")
-    assert "More is refused than usual." in words(page())
-    assert "judged by their words" in words(page())
+    text = words(page())
+
+    assert f"On {asked} such questions that the classifier had not seen, it missed {missed};" in text
+    assert f"Of {classifier.held_out['none']['rows']} other questions" in text
+    monkeypatch.setattr(engines, "load", lambda _: (models, None))
+    assert "so there are no figures" in words(page())
 
 
 def test_the_last_test_is_told_without_its_questions() -> None:

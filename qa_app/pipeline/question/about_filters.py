@@ -11,14 +11,9 @@ from corpus_app.facets import parameter_of
 from corpus_app.records import Collection, Concept, Design, Study
 from qa_app.pipeline.lexicon import Span, Word, value_of, words_of
 from qa_app.pipeline.question.facets import FacetMention
+from qa_app.pipeline.study_filters import COLUMNS, StudyFilters
 from qa_app.pipeline.text import stem
 
-COLUMNS: Mapping[str, Callable[[Study], str]] = {
-    "collection": lambda study: study.collection,
-    "design": lambda study: study.design,
-    "notice": lambda study: study.notice,
-}
-"""Filters of every corpus page; the lists of the lexicon are named FILTER.VALUE."""
 DESIGN_GROUPS = {
     "reviews": tuple(design.value for design in Design if design.value.endswith(("review", "meta_analysis"))),
     "trials": tuple(design.value for design in Design if design.value.endswith("trial")),
@@ -61,12 +56,10 @@ class Filters:
     def accepts(self, study: Study) -> bool:
         """Tell whether the study has all of the traits."""
         return (
-            all(_has(study, name, allowed) for name, allowed in self.values.items())
+            StudyFilters(tuple(self.values.items()), self.first_year, self.last_year).accepts(study)
             and (not self.journals or study.journal in self.journals)
             and (self.sources is None or study.study_id in self.sources)
             and all(not topic.ids.isdisjoint(study.concepts) for topic in self.topics)
-            and (self.first_year is None or (study.year or 0) >= self.first_year)
-            and (self.last_year is None or 0 < (study.year or 0) <= self.last_year)
         )
 
     def apart(self) -> tuple[Filters, ...]:
@@ -133,11 +126,6 @@ def read_filters(
         last_year=last,
     )
     return filters, frozenset(taken)
-
-
-def _has(study: Study, name: str, allowed: Sequence[str]) -> bool:
-    own = (COLUMNS[name](study),) if name in COLUMNS else study.values_of(name)
-    return not set(own).isdisjoint(allowed)
 
 
 def _places(spans: Iterable[Span]) -> Iterable[int]:

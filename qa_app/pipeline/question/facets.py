@@ -101,9 +101,6 @@ class FacetIndex:
         return AskedFacets(self.facets, values)
 
 
-NO_FACETS = FacetIndex.build({}, {})
-
-
 def _ages(key: str, facet: Facet, text: str, words: Sequence[Word]) -> Iterator[FacetMention]:
     texts = [word.text for word in words]
     for name, spans in _AGES.find(texts).items():

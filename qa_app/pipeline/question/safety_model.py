@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ class SafetyClassifier:
     weights: Array
     """One row a feature, one column a class."""
     thresholds: Mapping[str, float]
+    held_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Counts by route on questions that it was not fitted to; see `safety_fit.measure`."""
 
     @classmethod
     def load(cls, path: Path) -> SafetyClassifier | None:
@@ -52,7 +54,9 @@ class SafetyClassifier:
         weights, intercepts = np.array(row["weights"], dtype=np.float64), np.array(row["intercepts"], dtype=np.float64)
         if weights.shape[1:] != intercepts.shape or len(intercepts) != len(row["routes"]) + 1:
             raise ValueError("The safety model's weights do not fit its routes")
-        return cls(tuple(row["routes"]), tuple(row["lists"]), intercepts, weights, row["thresholds"])
+        return cls(
+            tuple(row["routes"]), tuple(row["lists"]), intercepts, weights, row["thresholds"], row.get("held_out", {})
+        )
 
     def probabilities(self, vector: Sequence[float], words: Sequence[str], found: Collection[str]) -> Array:
         """Return the chance of "none" and of each route; they sum to 1."""

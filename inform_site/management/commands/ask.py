@@ -8,8 +8,14 @@ import textwrap
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import translation
+from django.utils.translation import gettext
+from django.utils.translation import ngettext as counted
 
+from inform_site.language import use_nouns
 from qa_app.answers import asking, presentation
+from qa_app.answers.exporting import ALSO_ANSWERED
+from qa_app.answers.site_words import in_site_words
 from qa_app.pipeline.attribution import spoken
 from qa_app.pipeline.citations import with_markers
 from qa_app.templatetags import answer_words
@@ -31,6 +37,11 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="the answer as clients see it")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        with translation.override(translation.get_language()):
+            use_nouns()
+            self.answer(options)
+
+    def answer(self, options: dict[str, Any]) -> None:
         try:
             payload = asking.ask(**{k: options[k] for k in ("question", "mode", "collection", "writer", "preset")})
         except asking.BadPolicy as bad:
@@ -39,6 +50,7 @@ class Command(BaseCommand):
             raise CommandError(bad.detail) from bad
         except asking.OutOfTime as late:
             raise CommandError(str(late)) from late
+        payload = in_site_words(payload)
         if options["json"]:
             self.stdout.write(json.dumps(payload, ensure_ascii=False, indent=2))
         else:
@@ -93,11 +105,11 @@ class Command(BaseCommand):
             if headline.counts:
                 self.paragraph(answer_words.counts_words(headline.counts) + ".")
         if payload["outcome"] == "partial" and (missing := presentation.missing_parts(payload)):
-            self.paragraph(f"Nothing quoted here speaks of: {', '.join(missing)}.")
+            self.paragraph(f"Not mentioned in the quoted passages: {', '.join(missing)}.")
 
     def near(self, questions: list[dict[str, Any]]) -> None:
         if questions:
-            self.heading("The studies also answer")
+            self.heading(gettext(ALSO_ANSWERED))
             for near in questions[: presentation.NEAR_QUESTIONS_SHOWN]:
                 self.paragraph(near["question"], first="  - ", indent="    ", after=False)
             self.stdout.write("\n")
@@ -136,4 +148,9 @@ def describe_outcome(payload: dict[str, Any]) -> str:
     """Return `Answered, from 3 studies.`; for a count or a refusal only the outcome."""
     words = answer_words.outcome_words(payload["outcome"])
     studies = 0 if payload["generator"]["name"] == "counted" else len(payload["citations"])
-    return f"{words}, from {studies} stud{'y' if studies == 1 else 'ies'}." if studies else f"{words}."
+    if not studies:
+        return f"{words}."
+    return counted("%(outcome)s, from %(number)d study.", "%(outcome)s, from %(number)d studies.", studies) % {
+        "outcome": words,
+        "number": studies,
+    }
