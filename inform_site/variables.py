@@ -77,6 +77,9 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
                  "The queue: redis://, amqp://, or pgmq:// for tables in the database.",
                  example="pgmq://localhost", is_secret=True),
         Variable("INDEX_SWEEP_SECONDS", NUMBER, 30, "How often the worker looks for work that nobody told it of."),
+        Variable("INFORM_TASK_SECONDS", NUMBER, 300,
+                 "After how many seconds one task of an import, a bulk edit or mail is stopped."),
+        Variable("INFORM_TASK_MEGABYTES", NUMBER, 3_000, "Above how much memory a task of the workers is ended."),
     ),
     "Load": (
         Variable("INFORM_REQUESTS_AT_ONCE", NUMBER, 3,
