@@ -79,7 +79,7 @@ def _own_curve() -> Curve | None:
 
 def _safety(encoder: str) -> dict[str, Any] | None:
     """Count what the classifier and the word list missed and mistook, by route in force; None without figures."""
-    classifier = engines.classifier(encoder)
+    _, classifier = engines.load(encoder)
     counts = classifier.held_out if classifier else {}
     rows: list[dict[str, Any]] = [
         {

@@ -1,7 +1,7 @@
 """The page of how it works: its numbers are the running ones, and it says what is missing."""
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import unescape
 
 import pytest
@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from corpus_app import search
-from qa_app.answers import answering
+from qa_app.answers import answering, engines
 from qa_app.models import EvaluationRun
 from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import Policy, read
@@ -80,7 +80,7 @@ def test_held_out_figures_are_those_of_the_model_file(monkeypatch: pytest.Monkey
 def test_safety_figures_are_those_of_the_classifier_in_use_for_the_routes_in_force(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    classifier = engines.classifier(search.encoder_name())
+    models, classifier = engines.load(search.encoder_name())
     assert classifier is not None
     counts = {
         route: classifier.held_out[route] for route in ("crisis", "emergency")
@@ -91,7 +91,7 @@ def test_safety_figures_are_those_of_the_classifier_in_use_for_the_routes_in_for
 
     assert f"On {asked} such questions that the classifier had not seen, it missed {missed};" in text
     assert f"Of {classifier.held_out['none']['rows']} other questions" in text
-    monkeypatch.setattr(engines, "classifier", lambda _: None)
+    monkeypatch.setattr(engines, "load", lambda _: (models, None))
     assert "so there are no figures" in words(page())
 
 
