@@ -30,7 +30,7 @@
     body.append(...rows);
     rows.forEach((row, place) => row.classList.toggle("same", place > 0 && studyOf(row) === studyOf(rows[place - 1])));
     const name = button.textContent.toLowerCase();
-    say(falls ? told("Sorted by {column}, falling.", { column: name }) : told("Sorted by {column}, rising.", { column: name }));
+    say(falls ? told("Sorted by {column}, descending.", { column: name }) : told("Sorted by {column}, ascending.", { column: name }));
   }
 
   function prepare() {

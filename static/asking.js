@@ -161,7 +161,7 @@
   }
 
   function reasonOf(status) {
-    return status === 429 ? told("Many questions came from here just now.") : told("Something went wrong on our side.");
+    return status === 429 ? told("Many questions have come from here in a short time.") : told("Something went wrong on our side.");
   }
 
   function unreachable(mine) {

@@ -183,7 +183,7 @@
       const advice = isTyped
         ? told("Your question is still in the box: please try again in a moment.")
         : told("Please try again in a moment.");
-      const what = isFeedback(event) ? told("What you said could not be sent.") : told("The answer could not be fetched.");
+      const what = isFeedback(event) ? told("Your feedback could not be sent.") : told("The answer could not be fetched.");
       trouble(`${what} ${reasonOf(event)} ${advice}`);
     }
   }

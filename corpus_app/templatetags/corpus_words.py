@@ -127,8 +127,8 @@ CHANGES = {
     "published": (N_("A study was published"), N_("%(n)s studies were published")),
     "withdrawn": (N_("A study was withdrawn"), N_("%(n)s studies were withdrawn")),
     "archived": (
-        N_("A study went with the corpus that was replaced"),
-        N_("%(n)s studies went with the corpus that was replaced"),
+        N_("A study was removed when the corpus was replaced"),
+        N_("%(n)s studies were removed when the corpus was replaced"),
     ),
     "revised": (N_("A study was revised by curators"), N_("%(n)s studies were revised by curators")),
     "corrected": (N_("A study was marked as corrected"), N_("%(n)s studies were marked as corrected")),
@@ -137,7 +137,7 @@ CHANGES = {
         N_("%(n)s studies were marked with an expression of concern"),
     ),
     "retracted": (N_("A study was marked as retracted"), N_("%(n)s studies were marked as retracted")),
-    "cleared": (N_("A study lost its notice"), N_("%(n)s studies lost their notices")),
+    "cleared": (N_("The notice on a study was removed"), N_("Notices on %(n)s studies were removed")),
 }
 STUDY_CHANGES = {
     "published": N_("Published here"),
@@ -147,7 +147,7 @@ STUDY_CHANGES = {
     "corrected": N_("Marked as corrected"),
     "expression_of_concern": N_("Marked with an expression of concern"),
     "retracted": N_("Marked as retracted"),
-    "cleared": N_("Notice taken away"),
+    "cleared": N_("Notice removed"),
 }
 
 FIELDS = {

@@ -35,7 +35,7 @@ SCRIPT_WORDS = (
     N_("It took too long."),
     N_("Link copied"),
     N_("Many answers are being made at this moment."),
-    N_("Many questions came from here just now."),
+    N_("Many questions have come from here in a short time."),
     N_("Of {n} studies:"),
     N_("Please try again in a moment."),
     N_("Please try again in a while."),
@@ -47,8 +47,8 @@ SCRIPT_WORDS = (
     N_("Searching the studies…"),
     N_("Sending…"),
     N_("Something went wrong on our side."),
-    N_("Sorted by {column}, falling."),
-    N_("Sorted by {column}, rising."),
+    N_("Sorted by {column}, descending."),
+    N_("Sorted by {column}, ascending."),
     N_("Source {number} could not be opened. {reason} Please try again in a moment."),
     N_("Sources"),
     N_("Stopped."),
@@ -60,7 +60,7 @@ SCRIPT_WORDS = (
     N_("The site cannot be reached."),
     N_("This page is out of date. {promise} If that does not help, allow cookies from this site."),
     N_("Topic"),
-    N_("What you said could not be sent."),
+    N_("Your feedback could not be sent."),
     N_("You are offline."),
     N_(
         "You are offline. What is on this page can still be read; "

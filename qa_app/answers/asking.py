@@ -297,7 +297,7 @@ def _checked_text(question: object) -> str:
         )
     if not is_storable(text) or REPLACEMENT_CHARACTER in text:
         raise BadQuestion(
-            "question", "not_text", N_("The question holds characters that are not text. Please type it again.")
+            "question", "not_text", N_("The question contains characters that are not text. Please type it again.")
         )
     if not clean(text):
         raise BadQuestion("question", "blank", N_("Please type a question."))

@@ -51,7 +51,7 @@ def split(text: object) -> tuple[ClaimText, ...]:
     checked = _checked_text(text)
     found = claims.split_claims(checked)
     if not any(claim.skipped is None for claim in found):
-        raise BadClaimText("text", "no_claim", N_("This holds no claim: write it as a whole sentence."))
+        raise BadClaimText("text", "no_claim", N_("This contains no claim. Please write a full sentence."))
     return found
 
 
@@ -151,7 +151,7 @@ def _checked_text(text: object) -> str:
         )  # fmt: skip
     if not is_storable(text) or asking.REPLACEMENT_CHARACTER in text:
         raise BadClaimText(
-            "text", "not_text", N_("The text holds characters that are not text. Please paste it again.")
+            "text", "not_text", N_("The text contains characters that are not text. Please paste it again.")
         )
     if not clean(text):
         raise BadClaimText("text", "blank", N_("Please paste a claim."))

@@ -86,7 +86,11 @@ def compare(first: Payload, second: Payload, *, is_same_engine: bool = True) -> 
     )
     differences = _differences(*sides)
     if not is_same_engine:
-        differences.append(gettext("They were made by different engines: the same studies may be put in other words."))
+        differences.append(
+            gettext(
+                "They were made by different versions of the software, so the same studies may be worded differently."
+            )
+        )
     return Comparison(
         sides=sides,
         differences=tuple(differences) or (same,),
@@ -186,7 +190,7 @@ def _differences(a: Side, b: Side) -> list[str]:
         )
     sure_a, sure_b = a.answer["confidence"], b.answer["confidence"]
     if sure_a and sure_b and sure_a["score"] != sure_b["score"]:
-        words = gettext("Chance that it fits the question: %(a)s of 100 for A, %(b)s for B.")
+        words = gettext("Match with the question: %(a)s out of 100 for A, %(b)s for B.")
         found.append(words % {"a": sure_a["score"], "b": sure_b["score"]})
     if a.answer["corpus_version"] != b.answer["corpus_version"]:
         newer = "A" if a.answer["corpus_version"] > b.answer["corpus_version"] else "B"

@@ -139,7 +139,7 @@ def write_part(
     """
     row = _find(request_id, now)
     if row.evidence is None:
-        raise InsufficientEvidence(row.message or "The studies kept here do not answer this question.")
+        raise InsufficientEvidence(row.message or "The studies here do not answer this question.")
     try:
         evidence, policy = thaw(Evidence, row.evidence), thaw(Policy, row.policy)
     except NotReadable as error:  # frozen by another release

@@ -89,7 +89,7 @@ def _blocks(payload: Payload, site: str) -> Iterator[str]:
     if page.headline:
         yield _headline(page.headline)
     if payload["outcome"] == "partial" and page.missing:
-        yield f"Nothing quoted here speaks of: {_plain(', '.join(page.missing))}."
+        yield f"Not mentioned in the quoted passages: {_plain(', '.join(page.missing))}."
     for title, paragraphs in (("Summary", page.summary), ("Answer", page.answer)):
         if paragraphs:
             yield f"## {title}"

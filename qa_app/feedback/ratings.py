@@ -46,7 +46,7 @@ def give_feedback(
     if not isinstance(words, str) or not is_storable(words) or REPLACEMENT_CHARACTER in words:
         raise BadFeedback("words", "not_text", N_("Send your words as text."))
     if len(words.strip()) > MAX_FEEDBACK_LENGTH:
-        raise BadFeedback("words", "too_long", N_("Please say it in %(most)s characters."), most=MAX_FEEDBACK_LENGTH)
+        raise BadFeedback("words", "too_long", N_("Please keep it to %(most)s characters."), most=MAX_FEEDBACK_LENGTH)
     answer = Answer.objects.filter(pk=answer_id).first() if is_storable(answer_id) else None
     if answer is None:
         return None

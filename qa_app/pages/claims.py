@@ -54,7 +54,7 @@ def check_claims(request: HttpRequest) -> HttpResponse:
     try:
         checked = claim_checking.check(form.typed)
     except asking.OutOfTime:
-        form.refuse(gettext("This took too long and was given up. Please check fewer claims at once."))
+        form.refuse(gettext("This took too long and was stopped. Please check fewer claims at once."))
         response = _page(request, form, status=HTTPStatus.SERVICE_UNAVAILABLE)
         response["Retry-After"] = str(RETRY_SECONDS)
         return response

@@ -73,7 +73,7 @@ def again(request: HttpRequest, answer_id: str) -> HttpResponse:
 
 def timeout_page(request: HttpRequest, form: QuestionForm, late: asking.OutOfTime) -> HttpResponse:
     """Render the Ask page after a timeout; what was typed stays."""
-    words = gettext("This took longer than %(seconds)s seconds and was given up. Please ask again in a while.")
+    words = gettext("This took longer than %(seconds)s seconds and was stopped. Please ask again later.")
     form.refuse(words % {"seconds": late.seconds})
     response = _ask_page(request, form, status=HTTPStatus.SERVICE_UNAVAILABLE)
     response["Retry-After"] = str(RETRY_SECONDS)

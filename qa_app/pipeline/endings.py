@@ -44,18 +44,21 @@ SHOWN = 5  # nearest passages of a refusal
 LEAST_CHANCE = 0.05
 """Least chance to answer of a study that counts as a candidate; a judgement."""
 NOT_ANSWERED = (
-    "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
-    "Try a related question, or ask it in other words."
+    "The studies here do not answer this question. Below are the closest passages, but they are not "
+    "an answer. Try a related question, or put it in other words."
 )
 NOTHING_LEFT = "Nothing that is left under these filters answers this question."
 NEAREST_LEFT = "Below are the nearest passages; they are not an answer."
-NOT_OUR_SUBJECT = "This question lies outside the studies kept here, so there is no answer to give."
+NOT_OUR_SUBJECT = "This question is outside what the studies here cover, so there is no answer."
 NOTHING_NAMED = (
-    "This question does not name what it is about: please name it and ask again. "
-    "Below are the nearest passages; they are not an answer."
+    "This question does not say what it is about. Please name it and ask again. Below are the "
+    "closest passages, but they are not an answer."
 )
-NO_SUCH_SOURCE = "The studies kept here include none by that name: {}."
-UNREAD = "This asks about the collection of studies itself, in a way that is not understood here. Try, for example: {}"
+NO_SUCH_SOURCE = "There is no study here by that name: {}."
+UNREAD = (
+    "This seems to ask about the collection of studies itself, but not in a way that this site understands. "
+    "Try, for example: {}"
+)
 NOT_SAID = {
     AnswerType.MONEY: "No passage found here gives an amount of money for “{}”.",
     AnswerType.COUNT: "No passage found here says how many “{}”.",
@@ -67,11 +70,8 @@ NOT_SAID = {
     AnswerType.NAME: "No passage found here says which “{}”.",
     AnswerType.EVENT: "No passage found here speaks of the year {}.",
 }
-IN_ENGLISH = "The studies kept here are in English; a question in English finds more."
-BY_WORDS_ALONE = (
-    "Only the words of the question could be searched for just now, not its meaning; "
-    "asking again in a while may find more."
-)
+IN_ENGLISH = "The studies here are in English, so a question in English finds more."
+BY_WORDS_ALONE = "Right now the site can search only by words, not by meaning. Asking again later may find more."
 
 MOST_RELATED = 6  # topics offered with an answer
 
@@ -118,7 +118,7 @@ class EndingBuilder:
             missing = tuple(dict.fromkeys((expected.subject, *missing)))
         absent = self._absent(nearest)
         if absent:
-            parts.append(f"None of the nearest passages mentions {', '.join(f'“{word}”' for word in absent)}.")
+            parts.append(f"None of the closest passages mentions {', '.join(f'“{word}”' for word in absent)}.")
         if self.query.language != "en":
             parts.append(IN_ENGLISH)
         if retrieved.vector is None:
@@ -265,7 +265,7 @@ def related_concepts(query: Query, facts: CorpusFacts) -> tuple[Concept, ...]:
 def _in_words(missing: tuple[str, ...]) -> str:
     *others, last = missing
     names = f"{', '.join(others)} or {last}" if others else last
-    return f"Nothing quoted here is about {names}; the answer is about the rest of the question."
+    return f"The quoted passages do not mention {names}. The answer covers the rest of the question."
 
 
 def _outcome(gathered: Gathered) -> tuple[Outcome, str | None]:

@@ -90,11 +90,11 @@ CLOSING = re.compile(r"^[)\],.;:!?”’%]+")
 REASONS = {
     "duplicate_location": N_("from a part of a study that is already shown"),
     "near_duplicate": N_("says nearly the same as another"),
-    "hangs": N_("cannot be read without what stands before it"),
+    "hangs": N_("cannot be understood without the text before it"),
     "study_cap": N_("its study is already shown often enough"),
     "below_threshold": N_("too weak a match"),
     "budget": N_("no room left after better matches"),
-    "unsupported": N_("the passages do not bear it out"),
+    "unsupported": N_("the passages do not support it"),
     "number_mismatch": N_("a figure does not agree with the passage"),
     "direction_mismatch": N_("the direction does not agree with the passage"),
     "negation_mismatch": N_("one says “not” and the other does not"),
@@ -102,7 +102,7 @@ REASONS = {
     "unknown_citation": N_("cites a source that is not there"),
 }
 STEPS = {
-    "relevance": N_("Chance that its study answers"),
+    "relevance": N_("Chance that its study answers the question"),
     "words": N_("Words in common"),
     "meaning": N_("Closeness in meaning"),
     "section": N_("Part of the study asked for"),
@@ -132,7 +132,7 @@ STAGES = {
     "store": N_("Keeping the answer"),
 }
 WRITERS = {
-    "counted": N_("Counted from the studies’ own records"),
+    "counted": N_("Counted from the records of the studies"),
     "extractive": N_("Sentences chosen from the passages, word for word"),
     "llm": N_("Written by a language model from the passages, then checked sentence by sentence"),
 }
@@ -141,7 +141,7 @@ FALLBACKS = {
     "not_found": N_("The language model found no answer in the passages, so they were quoted instead"),
     "unverified": N_("What the language model wrote could not be verified, so the passages were quoted instead"),
     "quota_used_up": N_(
-        "As much as a language model may write for you for now is used up, so the passages were quoted instead"
+        "Your share of answers by the language model is used up for now, so the passages were quoted instead"
     ),
     "spend_limit": N_("The day's limit for the language model is reached, so the passages were quoted instead"),
     "timeout": N_("The language model did not answer in time, so the passages were quoted instead"),
@@ -155,14 +155,14 @@ CONFIDENCE_REASONS = frozenset(
         N_("search by meaning was not available"),
         N_("a passage comes very close to the question"),
         N_("no passage comes very close to the question"),
-        N_("not every word of the question stands in the evidence"),
-        N_("every word of the question stands in the evidence"),
-        N_("a part of the question stays open"),
+        N_("some words of the question are not in the evidence"),
+        N_("every word of the question is in the evidence"),
+        N_("part of the question stays open"),
         N_("search by words and by meaning agree on the best study"),
         N_("a curated question asks the same"),
         N_("one study stands out"),
         N_("no study stands out"),
-        N_("some words of the question stand in no cited study"),
+        N_("some words of the question are in none of the cited studies"),
         N_("the cited studies use the question's words"),
     }
 )

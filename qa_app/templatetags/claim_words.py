@@ -18,17 +18,17 @@ SENTENCES = {
     "supported": N_("A study here says the same."),
     "contradicted": N_("A study here says otherwise."),
     "mixed": N_("Some words here say the same, and some say otherwise."),
-    "not_covered": N_("No study here speaks on this claim. That does not make it true or false."),
-    "other_people": N_("The studies here speak on this, but about other people than the claim."),
-    "undecided": N_("The studies here are on this matter, but their words neither say this nor deny it."),
+    "not_covered": N_("No study here addresses this claim. That does not make it true or false."),
+    "other_people": N_("The studies here address this, but in other people than the claim is about."),
+    "undecided": N_("The studies here are on this subject, but they neither say this nor deny it."),
 }
 CHIPS = {"supported": "yes", "contradicted": "no", "mixed": "depends", "not_covered": ""}
 STANCES = {
     "supports": N_("Says the same"),
     "direction_mismatch": N_("Says otherwise: another direction"),
-    "negation_mismatch": N_("Says otherwise: one of the two denies it"),
+    "negation_mismatch": N_("Says otherwise: one of them denies it"),
     "number_mismatch": N_("Says otherwise: another figure"),
-    "near": N_("Nearest words, neither for nor against"),
+    "near": N_("Closest passages, neither for nor against"),
 }
 SKIPPED = {
     "question": N_("a question"),

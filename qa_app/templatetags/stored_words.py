@@ -19,15 +19,23 @@ from qa_app.templatetags.counted_words import facet_words
 
 register = template.Library()
 
+_NOT_ANSWERED = N_(
+    "The studies here do not answer this question. Below are the closest passages, but they are not an answer. "
+    "Try a related question, or put it in other words."
+)
+_BY_WORDS_ALONE = N_("Right now the site can search only by words, not by meaning. Asking again later may find more.")
+_NOTHING_NAMED = N_(
+    "This question does not say what it is about. Please name it and ask again. Below are the closest passages, but "
+    "they are not an answer."
+)
+_OUTSIDE = N_("This question is outside what the studies here cover, so there is no answer.")
+_IN_ENGLISH = N_("The studies here are in English, so a question in English finds more.")
 FIXED = (
-    N_(
-        "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
-        "Try a related question, or ask it in other words."
-    ),
-    N_(  # in answers of former releases
-        "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
-        "You could ask about a neighbouring point, or in other words."
-    ),
+    _NOT_ANSWERED,
+    _BY_WORDS_ALONE,
+    _NOTHING_NAMED,
+    _OUTSIDE,
+    _IN_ENGLISH,
     N_("All that is quoted here was found in older adults; it may not hold for others."),
     N_("All that is quoted here was found in older women; it may not hold for others."),
     N_("All that is quoted here was found in older men; it may not hold for others."),
@@ -38,18 +46,6 @@ FIXED = (
     N_("What is quoted first here was found in older women; it may not hold for others."),
     N_("What is quoted first here was found in older men; it may not hold for others."),
     N_("What is quoted first here was found in young people; it may not hold for others."),
-    N_(
-        "Only the words of the question could be searched for just now, not its meaning; "
-        "asking again in a while may find more."
-    ),
-    N_(
-        "This question does not name what it is about: please name it and ask again. "
-        "Below are the nearest passages; they are not an answer."
-    ),
-    N_("Nothing that is left under these filters answers this question."),
-    N_("Below are the nearest passages; they are not an answer."),
-    N_("This question lies outside the studies kept here, so there is no answer to give."),
-    N_("The studies kept here are in English; a question in English finds more."),
     N_(
         "What you write sounds heavy, and you need not carry it alone. If you or someone near you might come to harm, "
         "call your local emergency number now (112 in Europe, 999 in the UK, 911 in North America). Someone to "
@@ -64,6 +60,19 @@ FIXED = (
     ),
 )
 """Fixed texts of refusals, and the replies to a crisis and an emergency of a corpus without word lists."""
+EARLIER = {
+    "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
+    "Try a related question, or ask it in other words.": _NOT_ANSWERED,
+    "The studies kept here do not answer this question. Below are the nearest passages; they are not an answer. "
+    "You could ask about a neighbouring point, or in other words.": _NOT_ANSWERED,
+    "This question does not name what it is about: please name it and ask again. "
+    "Below are the nearest passages; they are not an answer.": _NOTHING_NAMED,
+    "This question lies outside the studies kept here, so there is no answer to give.": _OUTSIDE,
+    "The studies kept here are in English; a question in English finds more.": _IN_ENGLISH,
+    "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find "
+    "more.": _BY_WORDS_ALONE,
+}
+"""Texts of answers that earlier releases stored, and those that say it now."""
 NOT_SAID = (
     N_("No passage found here gives an amount of money for “%(words)s”."),
     N_("No passage found here says how many “%(words)s”."),
@@ -127,9 +136,9 @@ def _parts(text: str, replies: Mapping[str, str]) -> Iterator[MessagePart]:
     while text:
         space = text[: len(text) - len(text.lstrip())]
         rest = text[len(space) :]
-        fixed = next((known for known in (*FIXED, *replies) if rest.startswith(known)), None)
+        fixed = next((known for known in (*FIXED, *EARLIER, *replies) if rest.startswith(known)), None)
         if fixed:
-            yield MessagePart(space + (replies.get(fixed) or gettext(fixed)), is_ours=True)
+            yield MessagePart(space + (replies.get(fixed) or gettext(EARLIER.get(fixed, fixed))), is_ours=True)
             text = rest[len(fixed) :]
             continue
         match, tell = next(
@@ -148,13 +157,11 @@ def _quoted(words: str) -> str:
 
 
 def _not_mentioned(match: Match[str]) -> str:
-    return gettext("None of the nearest passages mentions %(words)s.") % {"words": _quoted(match[1])}
+    return gettext("None of the closest passages mentions %(words)s.") % {"words": _quoted(match[1])}
 
 
 def _not_joined(match: Match[str]) -> str:
-    return gettext("No study was found that joins %(words)s with the rest of the question.") % {
-        "words": _quoted(match[1])
-    }
+    return gettext("No study here connects %(words)s with the rest of the question.") % {"words": _quoted(match[1])}
 
 
 def _not_said(match: Match[str]) -> str:
@@ -165,13 +172,13 @@ def _not_said(match: Match[str]) -> str:
 
 
 def _no_such_source(match: Match[str]) -> str:
-    return gettext("The studies kept here include none by that name: %(names)s.") % {"names": match[1]}
+    return gettext("There is no study here by that name: %(names)s.") % {"names": match[1]}
 
 
 def _unread(match: Match[str]) -> str:
     return gettext(
-        "This asks about the collection of studies itself, in a way that is not understood here. Try, for "
-        "example: %(words)s"
+        "This seems to ask about the collection of studies itself, but not in a way that this site "
+        "understands. Try, for example: %(words)s"
     ) % {"words": _quoted(match[1])}
 
 
@@ -194,7 +201,7 @@ def _missing(match: Match[str]) -> str:
         first, last = "", match[1]
     first, last = ", ".join(map(_left_open, first.split(", "))), _left_open(last)
     names = gettext("%(first)s or %(last)s") % {"first": first, "last": last} if first else last
-    return gettext("Nothing quoted here is about %(names)s; the answer is about the rest of the question.") % {
+    return gettext("The quoted passages do not mention %(names)s. The answer covers the rest of the question.") % {
         "names": names
     }
 
@@ -208,8 +215,11 @@ def _absent_answer(text: str) -> tuple[re.Pattern[str], Translator]:
 
 
 PATTERNS: tuple[tuple[re.Pattern[str], Translator], ...] = (
-    (re.compile("No study was found that joins (“.*”) with the rest of the question\\."), _not_joined),
-    (re.compile("None of the nearest passages mentions (“.*”)\\."), _not_mentioned),
+    (
+        re.compile("No study (?:here connects|was found that joins) (“.*”) with the rest of the question\\."),
+        _not_joined,
+    ),
+    (re.compile("None of the (?:closest|nearest) passages mentions (“.*”)\\."), _not_mentioned),
     (
         re.compile(
             r"This question says “(\w+)” and does not name what is meant: please name it and ask again\. "
@@ -218,14 +228,19 @@ PATTERNS: tuple[tuple[re.Pattern[str], Translator], ...] = (
         _not_said,
     ),
     (re.compile(r"They are about: (.+)\."), _subjects),
-    (re.compile(r"The studies kept here include none by that name: (.+)\."), _no_such_source),
+    (
+        re.compile(r"(?:There is no study here|The studies kept here include none) by that name: (.+)\."),
+        _no_such_source,
+    ),
     (
         re.compile(
-            r"This asks about the collection of studies itself, in a way that is not understood here\. "
+            r"This (?:seems to ask|asks) about the collection of studies itself, "
+            r"(?:but not in a way that this site understands|in a way that is not understood here)\. "
             r"Try, for example: (“.*”)"
         ),
         _unread,
     ),
+    (re.compile(r"The quoted passages do not mention (.+?)\. The answer covers the rest of the question\."), _missing),
     (re.compile(r"Nothing quoted here is about (.+?); the answer is about the rest of the question\."), _missing),
     *map(_absent_answer, NOT_SAID),
 )

@@ -88,7 +88,7 @@ def test_feedback_is_thanked_for_in_place_and_can_be_changed(page: Page, answer:
     page.get_by_role("button", name="Send").click()
 
     expect(page.get_by_role("heading", name="Thank you")).to_be_focused()
-    page.get_by_text("Change what you said").click()
+    page.get_by_text("Change your feedback").click()
     expect(page.get_by_label("In your own words")).to_have_value("<b>Good</b>")
     page.locator("#feedback").get_by_label("No", exact=True).check()
     page.get_by_role("button", name="Change it").click()

@@ -32,7 +32,7 @@ def type_and_send(site: Site, page: Page) -> None:
 def test_stages_are_shown_and_then_the_answer(site: Site, page: Page, model: SlowModel) -> None:
     type_and_send(site, page)
 
-    stages = page.get_by_role("list", name="How far the answer is").get_by_role("listitem")
+    stages = page.get_by_role("list", name="Progress").get_by_role("listitem")
     expect(page.locator(".stages .done")).to_have_text(FOUND)
     expect(stages).to_have_count(4)
     expect(page.get_by_role("heading", level=1, name=SETS)).to_be_focused()

@@ -177,17 +177,17 @@ def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) ->
     html = shown(client, keep(agreement=agreement, summary=part, left_out=left_out))
 
     order = ["question-title", "summary-title", "answer-title", "stand-title", "follow-up-title", "sources-title"]
-    order += ["confidence-title", "evidence-title", "feedback-title", "next-title"]
+    order += ["confidence-title", "feedback-title", "evidence-title", "next-title"]
     places = [html.index(f'id="{name}"') for name in order]
     assert places == sorted(places)
-    told = '<small class="who">O&#x27;Example &lt;b&gt;and&lt;/b&gt; Sample (meta-analysis, 2017):</small> '
+    told = '<small class="who" dir="auto">O&#x27;Example &lt;b&gt;and&lt;/b&gt; Sample (meta-analysis, 2017):</small> '
     assert html.count('class="who"') == html.count(told) == 1
     assert '<a class="badge sure' not in html
     weak = make_payload()["confidence"] | {"label": "low", "score": 30}
     doubted = shown(client, keep(id="doubted", request_id=str(uuid4()), confidence=weak))
     sure = re.findall(r'<a class="badge sure low" href="#confidence-title">([^<]*)</a>', doubted)
     assert sure == ["May not fit your question"]
-    assert '<a href="/studies/T009/">Left for want of room</a>' in html
+    assert '<a href="/studies/T009/" dir="auto">Left for want of room</a>' in html
 
 
 def test_the_timeline_has_a_dot_and_a_line_for_each_dated_study() -> None:
@@ -238,8 +238,8 @@ def test_terms_and_topics_are_text_and_lead_to_existing_pages(client: Client) ->
     assert html.count('id="meaning-few-sets"') == 1
     assert HOSTILE not in html
     assert HOSTILE in unescape(html)
-    assert '<a href="/topics/volume/">volume</a>' in html
-    assert '<a href="/?q=a%20secret">a secret</a>' in html
+    assert '<a href="/topics/volume/" dir="auto">volume</a>' in html
+    assert '<a href="/?q=a%20secret" dir="auto">a secret</a>' in html
     assert client.get("/topics/volume/").status_code == 200
 
 

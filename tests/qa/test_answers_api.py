@@ -164,8 +164,8 @@ def test_programs_read_the_nouns_of_the_site_where_the_words_are_ours() -> None:
     missing = send("GET", "/api/v1/studies/none", status=404)[0]
     markdown = send("GET", f"{ANSWERS}/{refused}?format=md", status=200)[0].decode()
 
-    assert shown[refused]["message"].startswith("The entries kept here do not answer this question.")
+    assert shown[refused]["message"].startswith("The entries here do not answer this question.")
     assert shown[counted]["summary"]["text"].startswith("There are 2 published entries here.")
     assert "no cited entry" in str(shown[quoted]["confidence"]) or "the cited entries" in str(shown[quoted])
     assert missing["detail"] == "There is no entry with this id."
-    assert "The entries kept here" in markdown
+    assert "The entries here" in markdown

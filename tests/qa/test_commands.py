@@ -53,7 +53,7 @@ def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_ask_says_why_there_is_no_answer_and_shows_the_nearest_passages() -> None:
     text = run_command("ask", "does a sauna cure gout?")
 
-    assert "No answer in these studies.\n\nThe studies kept here do not answer this question." in text
+    assert "No answer in these studies.\n\nThe studies here do not answer this question." in text
     assert "Nearest passages (not an answer)" in text
     assert "Fits the question" not in text
     declined = run_command("ask", "I get chest pain when I lift, should I go on?")

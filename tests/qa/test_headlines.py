@@ -135,9 +135,9 @@ def test_a_near_question_goes_with_its_study(client: Client, gone: str) -> None:
 def test_a_partial_answer_names_what_is_missing(client: Client) -> None:
     body = store_answer(outcome=Outcome.PARTIAL, message="A part stays open.")
 
-    assert re.search(r"Nothing quoted here speaks of: <span[^>]*>sleep</span>", page_of(client, body))
-    assert "Nothing quoted here speaks of: sleep." in terminal(body)
-    assert "Nothing quoted here speaks of: sleep." in markdown(body)
+    assert re.search(r"Not mentioned in the quoted passages: <span[^>]*>sleep</span>", page_of(client, body))
+    assert "Not mentioned in the quoted passages: sleep." in terminal(body)
+    assert "Not mentioned in the quoted passages: sleep." in markdown(body)
 
 
 def test_terminal_markdown_and_assistants_are_given_the_same() -> None:

@@ -105,7 +105,7 @@ class Command(BaseCommand):
             if headline.counts:
                 self.paragraph(answer_words.counts_words(headline.counts) + ".")
         if payload["outcome"] == "partial" and (missing := presentation.missing_parts(payload)):
-            self.paragraph(f"Nothing quoted here speaks of: {', '.join(missing)}.")
+            self.paragraph(f"Not mentioned in the quoted passages: {', '.join(missing)}.")
 
     def near(self, questions: list[dict[str, Any]]) -> None:
         if questions:
