@@ -6,10 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
-import snowballstemmer
+from common.general_words import is_general, without_possessive
 
 MAX_PHRASE_WORDS = 3
 MIN_PASSAGES, MIN_QUESTIONS = 3, 2
@@ -19,7 +17,6 @@ MIN_NAMES = 2  # a single word that is part of so many concept names is known al
 QUESTION_WEIGHT = 5  # passages that a question counts for: it shows the words that readers use
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*|[^\s]")
-_stemmer = snowballstemmer.stemmer("english")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ def find_unmapped(
 
     `asked` are questions with their counts, `known` the names of all concepts, `people` the family names of authors.
     Words of a known name (the longest that matches) count for no other term. A term contains neither
-    general words (general_words.txt) nor family names.
+    general words (common/general_words.txt) nor family names.
     """
     names = frozenset(tuple(_words(name)) for name in known) - {()}
     families = frozenset(family.lower() for family in people)
@@ -83,31 +80,6 @@ def find_unmapped(
     }
     shown = (term for phrase, term in found.items() if phrase not in hidden)
     return tuple(sorted(shown, key=lambda term: (-term.weight, term.words))[:limit])
-
-
-@cache
-def is_general(word: str) -> bool:
-    """Return whether a lower-case word, in any inflection, is common to all subjects."""
-    words, stems = _general()
-    if word in words or word.endswith("ly"):
-        return True
-    if word != _without_possessive(word):
-        return is_general(_without_possessive(word))
-    if "-" in word:
-        return all(is_general(part) for part in word.split("-") if part)
-    return len(word) > 3 and _stemmer.stemWord(word) in stems
-
-
-def _without_possessive(word: str) -> str:
-    return word[:-2] if word.endswith(("’s", "'s")) else word
-
-
-@cache
-def _general() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the general words and the stems of the longer ones."""
-    lines = Path(__file__).with_name("general_words.txt").read_text(encoding="utf-8").splitlines()
-    words = frozenset(word for line in lines if not line.startswith("#") for word in line.split())
-    return words, frozenset(_stemmer.stemWords([word for word in words if len(word) > 2]))
 
 
 def _frequent_name_parts(names: Iterable[tuple[str, ...]]) -> frozenset[str]:
@@ -155,7 +127,7 @@ def _runs(
         )
         if (
             of_name
-            or _without_possessive(tokens[place]) in families
+            or without_possessive(tokens[place]) in families
             or len(tokens[place]) < 3
             or is_general(tokens[place])
         ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from common.general_words import is_general
 from corpus_app.records import Study
 from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.policy import Policy
@@ -37,6 +38,11 @@ def missing_parts(
     )
     terms = [spelt[t] for t in lacking if total and idf[t] >= policy.missing_idf_share * total and t in spelt]
     return tuple(dict.fromkeys((*concepts, *terms)))[:MOST_MISSING] + _facets(query, studies)
+
+
+def worth_naming(missing: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the missing parts without words that are common to all subjects: those tell a reader nothing."""
+    return tuple(part for part in missing if not is_general(part))
 
 
 def _facets(query: Query, studies: Sequence[Study]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from qa_app.pipeline.answer_type import AnswerType, ExpectedAnswer
 from qa_app.pipeline.attribution import attributed
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.concepts import neighbours
-from qa_app.pipeline.coverage import missing_parts
+from qa_app.pipeline.coverage import missing_parts, worth_naming
 from qa_app.pipeline.evidence import Gathered
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts
@@ -70,6 +70,7 @@ NOT_SAID = {
     AnswerType.NAME: "No passage found here says which “{}”.",
     AnswerType.EVENT: "No passage found here speaks of the year {}.",
 }
+PART_LEFT_OPEN = "The quoted passages may leave a part of the question open."
 IN_ENGLISH = "The studies here are in English, so a question in English finds more."
 BY_WORDS_ALONE = "Right now the site can search only by words, not by meaning. Asking again later may find more."
 
@@ -172,7 +173,7 @@ class EndingBuilder:
             left_out=(*chosen.left_out, *written.rejected),
             definitions=self._definitions((*written.summary, *written.answer)),
             near_questions=self._near_questions(retrieved),
-            missing=gathered.missing,
+            missing=worth_naming(gathered.missing),
             attempts=written.attempts,
             ranked=len(retrieved.ranked),
             **self._context(written.generator, retrieved),
@@ -272,5 +273,6 @@ def _outcome(gathered: Gathered) -> tuple[Outcome, str | None]:
     if gathered.is_conflicting:
         return Outcome.CONFLICTING, None
     if gathered.missing:
-        return Outcome.PARTIAL, _in_words(gathered.missing)
+        named = worth_naming(gathered.missing)
+        return Outcome.PARTIAL, _in_words(named) if named else PART_LEFT_OPEN
     return Outcome.ANSWERED, None

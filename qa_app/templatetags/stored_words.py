@@ -36,6 +36,7 @@ FIXED = (
     _NOTHING_NAMED,
     _OUTSIDE,
     _IN_ENGLISH,
+    N_("The quoted passages may leave a part of the question open."),
     N_("All that is quoted here was found in older adults; it may not hold for others."),
     N_("All that is quoted here was found in older women; it may not hold for others."),
     N_("All that is quoted here was found in older men; it may not hold for others."),
