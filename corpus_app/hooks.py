@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from corpus_app.records import AnsweredQuestion, Finding, Impact, OfferedQuestion, Panel, Passage, ProposedWords
+from corpus_app.records import AnsweredQuestion, Finding, Impact, Panel, Passage, ProposedWords
 
 impact_providers: list[Callable[[Sequence[str], Sequence[int] | None], Iterable[Impact]]] = []
 """List what depends on studies, or on some of their passages (None: on all), before a curator removes them."""
@@ -30,10 +30,10 @@ answered_questions_citing: list[Callable[[str], Iterable[AnsweredQuestion]]] = [
 answered_questions_about: list[Callable[[str], Iterable[AnsweredQuestion]]] = []
 """List the public answered questions that name a concept."""
 
-offered_questions_of: list[Callable[[str], Iterable[OfferedQuestion]]] = []
+offered_questions_of: list[Callable[[str], Iterable[str]]] = []
 """List a few curated questions that a study answers."""
 
-offered_questions_about: list[Callable[[str], Iterable[OfferedQuestion]]] = []
+offered_questions_about: list[Callable[[str], Iterable[str]]] = []
 """List a few curated questions that name a concept."""
 
 golden_questions: list[Callable[[User | None], Iterable[Mapping[str, Any]]]] = []

@@ -638,14 +638,6 @@ class AnsweredQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedQuestion:
-    """A curated question that a page offers, with the URL at which it can be asked."""
-
-    question: str
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
 class StudyState:
     """The present status of a study that an answer cited."""
 

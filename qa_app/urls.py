@@ -19,6 +19,7 @@ register_converter(PartConverter, "part")
 
 urlpatterns = [
     path("", pages.ask, name="ask"),
+    path("offered/", pages.ask_offered, name="ask_offered"),
     path("suggest/", pages.suggest, name="suggest"),
     path("how-it-works/", pages.how_it_works, name="how_it_works"),
     path("history/", pages.history, name="history"),

@@ -54,24 +54,42 @@
 
   const oneLine = (element) => element.textContent.replace(/\s+/g, " ").trim();
 
-  // A sentence without what explains its terms; its markers stay.
-  function wordsOf(sentence) {
-    const copy = sentence.cloneNode(true);
-    copy.querySelectorAll(".meaning").forEach((meaning) => meaning.remove());
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  // What is printed of an element: neither its explanations, nor what is for one reader's eyes only; links by address.
+  function wordsOf(element) {
+    const copy = element.cloneNode(true);
+    all(".meaning, .like-me, .unseen, [aria-hidden]", copy).forEach((part) => part.remove());
+    all(".outside", copy).forEach((link) => (link.textContent = link.href));
+    all(".chip", copy).forEach((verdict) => verdict.append(":"));
     return oneLine(copy).replaceAll("\u2060", " ").replace(/ +/g, " ");
   }
 
+  // Headings and lines that name a study stand right above what they are of.
+  function sectionAsText(section) {
+    const blocks = section.matches("section") ? all("h2:not(.unseen), p, li", section) : [section];
+    return blocks.map((block) => wordsOf(block) + (block.matches("h2, .from, li") ? "\n" : "\n\n")).join("").trim();
+  }
+
+  function sourceAsText(source) {
+    const facts = all(".facts span", source).map(wordsOf).join(" · ");
+    const lines = all(".study-title, .bibliography, .withdrawn", source).map(wordsOf);
+    return `[${source.value}] ${[...lines, facts].filter(Boolean).join("\n    ")}`;
+  }
+
+  function filtersAsText() {
+    const filters = all(".narrowed li").map(wordsOf);
+    return filters.length ? `${oneLine(byId("narrowed-title"))} ${filters.join(", ")}` : "";
+  }
+
   function answerAsText() {
-    const paragraphs = [...document.querySelectorAll(".prose p:not(.counts)")].map((paragraph) =>
-      [...paragraph.querySelectorAll(".who, .sentence")].map(wordsOf).join(" "),
-    );
-    const sources = [...document.querySelectorAll(".sources li")].map((source) => {
-      const link = source.querySelector(".outside");
-      const lines = [...source.querySelectorAll(".study-title, .bibliography, .withdrawn")].map(oneLine).join(" ");
-      return `[${source.value}] ${lines}${link ? ` ${link.href}` : ""}`;
-    });
+    const outcome = all(".question .outcome .badge").map(wordsOf).join(" · ");
+    const missing = all(".question .missing").map(wordsOf);
+    const sections = all(".prose > section, .prose > .strength summary, .prose > .whose").map(sectionAsText);
+    const sources = all(".sources li").map(sourceAsText);
     const given = byId("cite-line") ? oneLine(byId("cite-line")) : location.href;
-    return [oneLine(byId("question-title")), ...paragraphs, [told("Sources"), ...sources].join("\n"), given].join("\n\n");
+    const blocks = [oneLine(byId("question-title")), outcome, ...missing, filtersAsText(), ...sections];
+    return [...blocks, [told("Sources"), ...sources].join("\n"), given].filter(Boolean).join("\n\n");
   }
 
   const SAID_FOR_MS = 2_000; // by a button that was left before the words were copied

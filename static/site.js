@@ -95,6 +95,15 @@
     });
   });
 
+  // Tab goes round in the open panel, also where the page beside it can be clicked; Escape or its button leaves it.
+  function stayInside(event, panel) {
+    const stops = [...panel.querySelectorAll("a[href], button, summary")].filter((stop) => stop.getClientRects().length);
+    const [edge, next] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
+    if (document.activeElement !== edge) return;
+    event.preventDefault();
+    next.focus();
+  }
+
   // Keys that an input method takes for itself; Safari tells of its last one only by the number.
   const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
@@ -107,6 +116,7 @@
     const panel = byId("panel");
     const isForPanel = panel && panel.open && !document.querySelector(":popover-open"); // one thing at a time
     if (event.key === "Escape" && isForPanel) panel.close();
+    if (event.key === "Tab" && isForPanel && panel.contains(document.activeElement)) stayInside(event, panel);
   });
 
   document.addEventListener("click", (event) => {
@@ -210,8 +220,19 @@
     say(told("You are online again."));
   });
 
+  // An answer that a page of this site led to, or that one comes back to, is read from its heading, as a new one is.
+  function focusTitle() {
+    const title = byId("question-title") || byId("compared-title");
+    const [visit] = performance.getEntriesByType("navigation");
+    const isBack = visit && visit.type === "back_forward";
+    const isFromHere = visit && visit.type === "navigate" && document.referrer.startsWith(`${location.origin}/`);
+    const isFree = !location.hash && document.activeElement === document.body;
+    if (title && isFree && (isBack || isFromHere)) title.focus({ preventScroll: true });
+  }
+
   window.addEventListener("pagehide", keepTyped);
 
   restoreTyped();
   leavePanelStep();
+  focusTitle();
 })();

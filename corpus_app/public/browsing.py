@@ -314,7 +314,7 @@ class StudyDetail:
     """Number of answers that quote it; None if no counter is registered."""
     answered: Sequence[records.AnsweredQuestion]
     """Publicly listed questions whose answers cite it."""
-    offered: Sequence[records.OfferedQuestion]
+    offered: Sequence[str]
     """Curated questions that it answers."""
 
 
@@ -398,7 +398,7 @@ class TopicPage:
     """Findings of unretracted studies that name the topic."""
     answered: Sequence[records.AnsweredQuestion]
     """Publicly listed questions that name the topic."""
-    offered: Sequence[records.OfferedQuestion]
+    offered: Sequence[str]
     """Curated questions that name the topic."""
 
 

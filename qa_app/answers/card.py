@@ -39,6 +39,8 @@ class Card:
     lost: str
     """As in `presentation.Page`."""
     has_newer_corpus: bool
+    whose_words: str
+    """As in `presentation.whose_words`."""
 
 
 def can_be_embedded(payload: Payload) -> bool:
@@ -68,6 +70,7 @@ def build_card(payload: Payload) -> Card | None:
         notices=tuple(kind for kind in NOTICES if kind in kinds),
         lost=page.lost,
         has_newer_corpus=page.has_newer_corpus,
+        whose_words=presentation.whose_words(shown),
     )
 
 

@@ -94,6 +94,8 @@ def _blocks(payload: Payload, site: str) -> Iterator[str]:
         if paragraphs:
             yield f"## {title}"
             yield from (" ".join(map(_sentence, sentences)) for sentences in paragraphs)
+    if page.whose_words:
+        yield gettext(_WHOSE_WORDS[page.whose_words])
     if payload["evidence_strength"] and not page.is_refusal:
         yield "## Strength of the evidence"
         yield _strength(payload["evidence_strength"], is_past=bool(page.lost))
@@ -132,6 +134,10 @@ def _sentence(sentence: presentation.ShownSentence) -> str:
 # Exports are in English: these are given to gettext for the nouns of the site alone, and are in no catalogue.
 ALSO_ANSWERED = "The studies also answer"
 NEWER_CORPUS = "The studies have changed since this was answered; asking again may give another answer."
+_WHOSE_WORDS = {
+    "all": "Curators' summaries, not the studies' own words.",
+    "some": "Some sentences are curators' summaries, not the studies' own words.",
+}
 _BANNERS = {
     "retracted": "A study used here has been retracted; do not rely on its words",
     "expression_of_concern": "A journal has voiced concern about a study used here",

@@ -34,6 +34,11 @@ class Choice:
     count: int
     is_on: bool
 
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether choosing it would leave no study."""
+        return not self.count and not self.is_on
+
 
 @dataclass(frozen=True, slots=True)
 class FilterGroup:
@@ -167,10 +172,11 @@ def _groups(filters: StudyFilters, studies: Sequence[Study]) -> Iterator[FilterG
         offered = [value for value in known if declared is None or value in declared]
         counts = {value: sum(has_value(study, key, (value,)) for study in fitting) for value in offered}
         on = chosen.get(key, ())
+        held = {value for value in offered if any(has_value(study, key, (value,)) for study in studies)}
         choices = tuple(
             Choice(value, declared[value].label if declared else "", count, value in on)
             for value, count in counts.items()
-            if count or value in on
+            if value in held or value in on
         )
         if on or any(choice.count < len(fitting) for choice in choices):
             yield FilterGroup(name, facets[key].label if key in facets else "", choices)

@@ -6,20 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from corpus_app import search
-from corpus_app.records import CuratedQuestion, OfferedQuestion
+from corpus_app.records import CuratedQuestion
 from qa_app.answers.corpus import SearchedCorpus
-from qa_app.answers.payload import ask_address
 from qa_app.pipeline import related
 from qa_app.pipeline.question import safety
 from qa_app.pipeline.text import content_stems
 
 
-def questions_of(study_id: str) -> Sequence[OfferedQuestion]:
+def questions_of(study_id: str) -> Sequence[str]:
     """Return different questions that this study answers; none where answers may not use it."""
-    return _offered(_choose(search.questions_of(study_id), most=related.MOST))
+    return _choose(search.questions_of(study_id), most=related.MOST)
 
 
-def questions_about(concept_id: str) -> Sequence[OfferedQuestion]:
+def questions_about(concept_id: str) -> Sequence[str]:
     """Return different questions that name this concept and that studies answer."""
     index = SearchedCorpus().facts().concept_index
     concept = index.by_id.get(concept_id)
@@ -28,7 +27,7 @@ def questions_about(concept_id: str) -> Sequence[OfferedQuestion]:
     found = search.questions_naming((concept.name, *concept.aliases))
     named = ((question, {mention.concept for mention in index.find(question.text)}) for question in found)
     naming = (replace(question, nearness=1 / len(own)) for question, own in named if concept in own)
-    return _offered(_choose(naming, most=related.MOST))
+    return _choose(naming, most=related.MOST)
 
 
 def questions_typed(words: Sequence[str], prefix: str, *, most: int) -> Sequence[str]:
@@ -38,15 +37,12 @@ def questions_typed(words: Sequence[str], prefix: str, *, most: int) -> Sequence
         replace(question, nearness=number / max(number, len(content_stems(question.text))))
         for question in search.questions_typed(words, prefix)
     )
-    return [question.text for question in _choose(found, most=most)]
+    return _choose(found, most=most)
 
 
-def _choose(questions: Iterable[CuratedQuestion], *, most: int) -> Sequence[CuratedQuestion]:
+def _choose(questions: Iterable[CuratedQuestion], *, most: int) -> Sequence[str]:
     lexicon = SearchedCorpus().facts().safety
-    return related.diverse(
+    chosen = related.diverse(
         questions, most=most, is_askable=lambda question: safety.check(question, None, lexicon, None) is None
     )
-
-
-def _offered(questions: Iterable[CuratedQuestion]) -> Sequence[OfferedQuestion]:
-    return [OfferedQuestion(question.text, ask_address(question.text)) for question in questions]
+    return [question.text for question in chosen]

@@ -66,6 +66,8 @@ class ShownSentence:
     """The text, split at the first occurrence of each difficult term."""
     attribution: str = ""
     """Names the source where the text does not."""
+    is_curators: bool = False
+    """Whether it rests on a curator's summaries and findings alone, and on no excerpt."""
 
     @property
     def is_weak(self) -> bool:
@@ -171,6 +173,12 @@ class Page:
     """Similar questions that the corpus answers."""
     missing: tuple[str, ...] = ()
     """Parts of the question without evidence that the message does not name."""
+
+    @property
+    def whose_words(self) -> str:
+        """Tell which sentences are curators' own, see `whose_words`."""
+        paragraphs = (*self.summary, *self.answer, *([(self.headline.sentence,)] if self.headline else []))
+        return whose_words(sentence for paragraph in paragraphs for sentence in paragraph)
 
 
 def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> Page:
@@ -368,7 +376,19 @@ def _sentence(payload: Payload, row: Mapping[str, Any], number: int) -> ShownSen
         is_withdrawn=is_withdrawn,
         is_retracted=bool(markers) and _retracted_indexes(payload).issuperset(markers),
         attribution="" if is_withdrawn else row.get("attribution") or "",
+        is_curators=not is_withdrawn and _is_curators(payload, row["support"]),
     )
+
+
+def _is_curators(payload: Payload, support: Iterable[Mapping[str, Any]]) -> bool:
+    excerpts = {row["passage_id"] for row in payload["evidence"] if row["kind"] == "excerpt"}
+    return excerpts.isdisjoint(span.get("passage_id") for span in support)
+
+
+def whose_words(sentences: Iterable[ShownSentence]) -> str:
+    """Tell which sentences are curators' own: `all`, `some`, or empty for none."""
+    curators = {sentence.is_curators for sentence in sentences if not sentence.is_withdrawn}
+    return "" if True not in curators else "some" if False in curators else "all"
 
 
 def _withdrawn_indexes(payload: Payload) -> set[int]:

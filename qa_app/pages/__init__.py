@@ -10,13 +10,14 @@ from qa_app.pages.exports import export
 from qa_app.pages.following import confirm, follow, followed, followed_feed, unfollow
 from qa_app.pages.history import history
 from qa_app.pages.narrowing import narrow
-from qa_app.pages.questions import again, ask
+from qa_app.pages.questions import again, ask, ask_offered
 from qa_app.pages.suggestions import suggest
 
 __all__ = [
     "again",
     "answer",
     "ask",
+    "ask_offered",
     "bad_request",
     "check_claim",
     "check_claims",

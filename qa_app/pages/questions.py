@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
 from qa_app.answers import asking, examples, narrowing, quota
@@ -18,6 +20,7 @@ from qa_app.pages.forms import QuestionForm
 from qa_app.pages.history import remember
 
 RETRY_SECONDS = 5  # Retry-After of a timeout
+SAME_SITE = ("same-origin", "none")  # Sec-Fetch-Site of a form of ours
 
 
 @current
@@ -46,6 +49,15 @@ def ask(request: HttpRequest) -> HttpResponse:
         response = HttpResponse(status=HTTPStatus.SEE_OTHER, headers={"Location": place})
     remember(request, response, payload["id"])
     return response
+
+
+@csrf_exempt  # a token would put a cookie on every public page; other sites are refused all the same
+@require_POST
+def ask_offered(request: HttpRequest) -> HttpResponse:
+    """Ask a question that a page of the corpus offers."""
+    if request.headers.get("Sec-Fetch-Site", "same-origin") not in SAME_SITE:
+        raise PermissionDenied
+    return ask(request)
 
 
 @require_POST

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from corpus_app.records import Concept, CuratedQuestion
 from qa_app.pipeline.concepts import ConceptIndex
+from qa_app.pipeline.query import Intent
+from qa_app.pipeline.question import wording
 from qa_app.pipeline.text import content_stems, jaccard
 
 MOST = 5
@@ -15,7 +17,7 @@ ENOUGH = 3
 SAME = 0.8  # Jaccard index of content words from which two questions ask the same
 ALIKE = 0.6  # the same, from which two questions are too alike to be offered together
 CONCEPT_WEIGHT = 0.15  # what all concepts of the asked question add to a cosine; a judgement on 40 questions of readers
-WHOLE_QUESTION = 0.1  # what a question mark adds to a cosine: curators also write mere search words
+WHOLE_QUESTION = 0.1  # what a question mark adds to a cosine
 QUESTION_MARKS = ("?", "？", "؟")
 LONG = 110  # characters above which a question is one reader's own story
 LONG_COST = 0.1
@@ -41,7 +43,7 @@ def nearest(
 
     `least` is the cosine from which a question is near; a shared concept allows for less.
     """
-    possible = [one for one in candidates if one.nearness >= least - CONCEPT_WEIGHT]
+    possible = [one for one in candidates if one.nearness >= least - CONCEPT_WEIGHT and is_question(one.text)]
     wanted = {mention.concept for mention in index.find(asked)} if possible else set()
     placed = (
         _placed(one, one.nearness + CONCEPT_WEIGHT * _shared(wanted, one.text, index), WHOLE_QUESTION)
@@ -54,9 +56,14 @@ def nearest(
 def diverse(
     candidates: Iterable[CuratedQuestion], *, most: int = MOST, is_askable: Callable[[str], bool]
 ) -> tuple[CuratedQuestion, ...]:
-    """Return up to `most` questions that ask different things, whole sentences first, then the nearest."""
-    placed = [_placed(one, one.nearness, 1.0) for one in candidates]
+    """Return up to `most` questions that ask different things, those with a question mark first, then the nearest."""
+    placed = [_placed(one, one.nearness, 1.0) for one in candidates if is_question(one.text)]
     return tuple(_different(placed, frozenset(), most, is_askable))
+
+
+def is_question(text: str) -> bool:
+    """Tell whether a text asks, with a question mark or an asking word; curators also write mere search words."""
+    return text.endswith(QUESTION_MARKS) or wording.read_intent(text) is not Intent.CLAIM
 
 
 def _placed(question: CuratedQuestion, nearness: float, whole: float) -> _Candidate:

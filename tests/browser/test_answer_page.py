@@ -107,6 +107,7 @@ def test_an_answer_is_copied_with_its_markers_and_sources_or_as_its_link(page: P
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == answer
 
+    page.evaluate("document.querySelector('.sources .study-title').innerHTML += '<span class=like-me>Like you</span>'")
     page.get_by_role("button", name="Copy with citations").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
 
@@ -114,7 +115,11 @@ def test_an_answer_is_copied_with_its_markers_and_sources_or_as_its_link(page: P
     assert "Few sets still build muscle. [1]" in copied
     assert "Up to four sets" not in copied
     assert "[2] Weekly sets and muscle growth, review 2" in copied
-    assert "https://doi.org/10.1000/test.2" in copied
+    assert copied.count("10.1000/test.2") == copied.count("https://doi.org/10.1000/test.2") == 1
+    assert "Like you" not in copied
+    for part in (".question .outcome .badge", ".strength h2", ".headline .chip", ".whose", ".sources .facts span"):
+        assert all(" ".join(text.split()) in copied for text in page.locator(part).all_text_contents()), part
+    assert "Curators’ summaries, not the studies’ own words." in copied
     assert answer in copied
 
     page.get_by_text("Cite this answer").click()

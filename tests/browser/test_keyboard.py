@@ -65,10 +65,21 @@ def test_from_the_question_to_its_being_forgotten_without_a_pointer(site: Site, 
     go_to(page, marker)
     page.keyboard.press("Enter")
     expect(panel.locator("#panel-title")).to_be_focused()
-    go_to(page, panel.get_by_role("button", name="Close"), "Shift+Tab")
+    close = panel.get_by_role("button", name="Close")
+    go_to(page, close, "Shift+Tab")
+    page.keyboard.press("Shift+Tab")  # round, and not out of the panel
+    expect(panel.locator("a").last).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(close).to_be_focused()
     page.keyboard.press("Enter")
     expect(panel).to_be_hidden()
     expect(marker).to_be_focused()
+
+    go_to(page, page.locator(".evidence h3 a, .study-title a").first)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/studies/*/**")
+    page.go_back()
+    expect(page.locator("#question-title")).to_be_focused()
 
     go_to(page, page.get_by_label("Yes, it helped"))
     page.keyboard.press("Space")

@@ -51,9 +51,11 @@ def test_no_more_than_five_and_none_that_gets_a_fixed_reply() -> None:
     assert "Does creatine change mood?" not in nearest(*rows, guarded=("Does creatine change mood?",))
 
 
-def test_whole_sentences_come_before_search_words() -> None:
-    rows = [CuratedQuestion("creatine dose", "A", 1.0), CuratedQuestion("How much creatine is enough?", "B", 0.4)]
+def test_only_questions_are_offered_those_with_a_question_mark_first() -> None:
+    texts = ("creatine lean mass older adults kg", "how much creatine is cheap", "How much creatine is enough?")
+    rows = [CuratedQuestion(text, text[-3:], 1 - n / 5) for n, text in enumerate(texts)]
 
     found = related.diverse(rows, is_askable=lambda _: True)
 
-    assert [question.study_id for question in found] == ["B", "A"]
+    assert [question.text for question in found] == [texts[2], texts[1]]
+    assert set(nearest(*((row.text, row.study_id, 0.9) for row in rows))) == {texts[1], texts[2]}

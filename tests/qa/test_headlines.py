@@ -109,8 +109,8 @@ def test_a_refusal_links_to_near_questions_but_no_emergency_does(client: Client)
 
     assert (body["outcome"], urgent["outcome"]) == ("insufficient_evidence", "guardrail")
     assert "The studies here do answer" in html
-    assert "?q=How+much+protein" in html
-    assert "?q=Do+few+sets" in html
+    assert 'name="example" value="How much protein' in html
+    assert 'name="example" value="Do few sets' in html
     alone = page_of(client, urgent)
     assert "The studies here do answer" not in alone
     assert not re.search(r'<form[^>]*(?:question|feedback)|id="(?:next|keep|feedback)-title"', alone), (

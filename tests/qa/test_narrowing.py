@@ -2,6 +2,7 @@
 them.
 """
 
+import re
 from typing import Any
 
 import pytest
@@ -67,6 +68,8 @@ def test_an_address_with_filters_leads_to_one_answer_from_the_studies_that_fit(
     assert address == f"{narrowed['url']}?from=2020&age=older_adults"
     assert "Older adults" in own_page
     assert "from 2020" in own_page
+    assert re.search(r'name="design" value="\w+" disabled>', own_page), "a kind that no study left has"
+    assert 'name="from" min="1000" max="2999" inputmode="numeric" value="2020"' in own_page
     assert shown(client, f"{first['url']}narrow/", ADDRESS)[1] == address
     assert shown(client, first["url"], ADDRESS)[1] == address
     assert client.get(address).status_code == 200
