@@ -41,7 +41,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _MARKS = {
     "chat": re.compile(
         r"<\|[^|<>]{1,40}\|>|\[/?(?:INST|SYS|SYSTEM|USER|ASSISTANT)\]|<</?SYS>>"
-        r"|</?(?:system|assistant|user|instructions?|prompt|context|document|passages?)>|^\W*#{2,}\s*\w+",
+        r"|</?(?:system|assistant|user|instructions?|prompt|context|document|passages?)>|^(?:(?!##\s*+\w)\W)*+##",
         re.IGNORECASE,
     ),
     "speaker": re.compile(
@@ -51,18 +51,19 @@ _MARKS = {
     ),
     "code": re.compile(
         r"<(?:script|img|iframe|svg|div|a)\b|\bon\w+\W{0,3}=|\b(?:alert|eval|exec)\W?\(|\bdata:text/"
-        r"|;\s?\w*\s?--|['\"]\s?--\W*$|\b(\d+)=\1\b",  # of a database: a comment, a condition always true
+        r"|;\s?\w*\s?--|['\"]\s?--(?:(?!['\"]\s?--)\W)*$"  # of a database: a comment,
+        r"|\b(\d+)=\1\b",  # and a condition always true
         re.IGNORECASE,
     ),
     "address": re.compile(r"\w@\w"),
     "quoted": re.compile("[\"“”«»„「『]|(?:^|\\s)['‘]\\w"),
-    "asks": re.compile(r"[?？؟]\W*$"),
+    "asks": re.compile(r"[?？؟][^\w?？؟]*$"),
     "exclaims": re.compile(r"[!！]"),
     "alphabets": re.compile("[A-Za-z][\u0400-\u052f]|[\u0400-\u052f][A-Za-z]"),  # look-alikes, to pass for other words
     "capitals": re.compile(r"(?:\b[A-Z]{2,}\b\W+){2}\b[A-Z]{2,}\b"),
     "figures": re.compile(r"\d\D+\d"),
     "past": re.compile(r"\w{3}ed\b"),
-    "cites": re.compile(r"\[\d|\(\D*(?:19|20)\d\d|\bet al\b|\((?:Fig|Tab|see)"),
+    "cites": re.compile(r"\[\d|\([^\d(]*(?:19|20)\d\d|\bet al\b|\((?:Fig|Tab|see)"),
 }  # fmt: skip
 _ADDRESSING_MARKS = sorted(ADDRESSED & _MARKS.keys())
 

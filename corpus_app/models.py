@@ -805,6 +805,9 @@ class Job(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     report = models.JSONField(default=dict, blank=True)
     error = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(
+        default=0, db_default=0, editable=False, help_text="Turns that began since the last progress."
+    )
 
     class Meta:
         abstract = True

@@ -11,6 +11,7 @@ from django.db import DatabaseError, connection
 from psycopg_pool.base import AttemptWithBackoff
 
 from common.waking import wake
+from inform_site import heartbeats as heartbeats  # connects its signals
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
@@ -40,6 +41,8 @@ def refuse_newer_database(**details: Any) -> None:
 @worker_ready.connect
 def sweep(**details: Any) -> None:
     """Look for the work that a killed worker left, which would otherwise wait for the first sweep."""
+    consumed = app.amqp.queues.consume_from
     for entry in app.conf.beat_schedule.values():
-        if entry["schedule"] == settings.INDEX_SWEEP_SECONDS:
+        queue = settings.CELERY_TASK_ROUTES.get(entry["task"], {}).get("queue", settings.CELERY_TASK_DEFAULT_QUEUE)
+        if entry["schedule"] == settings.INDEX_SWEEP_SECONDS and queue in consumed:
             wake(entry["task"])

@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from common.postgresql.patience import patience
+from inform_site import heartbeats
 from inform_site.outage import outage
 from qa_app.answers import asking, engines
 from qa_app.answers.corpus import describe_calibration
@@ -35,13 +36,14 @@ DATABASE_SECONDS = 0.7  # the check ends within a second
 def state() -> tuple[dict[str, Any], HTTPStatus]:
     """Return the health of the site and 200, or 503 when the database or its vector extension fails.
 
-    A failing language model does not count: answers are then quoted from passages.
+    A failing language model does not count: answers are then quoted from passages. Nor do delays of the workers, which
+    are named.
     """
     if outage.is_on:
         return away(), HTTPStatus.SERVICE_UNAVAILABLE
     try:
         with patience(DATABASE_SECONDS):
-            has_vectors, trouble, corpus_calibration = _look()
+            has_vectors, trouble, corpus_calibration, late = _look()
     except (DatabaseError, InterfaceError):
         outage.report()
         return away(), HTTPStatus.SERVICE_UNAVAILABLE
@@ -55,6 +57,7 @@ def state() -> tuple[dict[str, Any], HTTPStatus]:
         "writer": asking.describe_writer(),
         "calibration": trouble,
         "corpus_calibration": corpus_calibration,
+        "delays": late,
     }
     return body, HTTPStatus.OK if has_vectors else HTTPStatus.SERVICE_UNAVAILABLE
 
@@ -68,11 +71,12 @@ def away() -> dict[str, Any]:
         "writer": asking.describe_writer(),
         "calibration": None,
         "corpus_calibration": None,
+        "delays": [],
     }
 
 
-def _look() -> tuple[bool, str | None, dict[str, Any] | None]:
+def _look() -> tuple[bool, str | None, dict[str, Any] | None, list[str]]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
         has_vectors = bool(cursor.fetchone()[0])
-    return has_vectors, engines.model_trouble(), describe_calibration()
+    return has_vectors, engines.model_trouble(), describe_calibration(), heartbeats.delays()

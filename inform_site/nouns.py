@@ -9,7 +9,7 @@ from django.utils.translation import trans_real
 
 from corpus_app.site import Nouns
 
-_PROTECTED = re.compile(r"(“[^”]*”|%\(\w+\)\w|<[^>]*>)")
+_PROTECTED = re.compile(r"(“[^”]*+(?:”|\Z)|%\(\w+\)\w|<[^<>]*>)")
 """What is no text of ours: quotations, placeholders, markup."""
 _ENGLISH = re.compile(r"\b(?:(?P<article>[Aa]n?) )?(?<!cohort )(?<!cross-sectional )(?P<noun>[Ss]tud(?:y|ies))\b")
 _GERMAN = re.compile(r"\bStudien?\b")

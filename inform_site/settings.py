@@ -15,6 +15,7 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from inform_site import queues
 from inform_site.clients.addresses import Network
 from inform_site.clients.limits import Limits
 from inform_site.corpora import STARTER, data_dir_of, find_corpus
@@ -227,21 +228,36 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "inform_site.schedule.ClockProofScheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "schedule")
 INDEX_SWEEP_SECONDS = read("INDEX_SWEEP_SECONDS")
-CELERY_BEAT_SCHEDULE = {
-    "index what is not indexed": {"task": "corpus_app.tasks.index_stale_passages", "schedule": INDEX_SWEEP_SECONDS},
-    "carry on with imports": {"task": "corpus_app.tasks.carry_on_imports", "schedule": INDEX_SWEEP_SECONDS},
-    "carry on with bulk edits": {"task": "corpus_app.tasks.carry_on_bulk_edits", "schedule": INDEX_SWEEP_SECONDS},
-    "look at new texts": {"task": "corpus_app.tasks.check_texts", "schedule": 60},
-    "forget old import files": {"task": "corpus_app.tasks.prune_imports", "schedule": 86_400 / 4},
-    "carry out evaluation runs": {"task": "qa_app.tasks.evaluate_golden", "schedule": INDEX_SWEEP_SECONDS},
-    "forget expired evidence": {"task": "qa_app.tasks.forget_contexts", "schedule": 3600},
-    "calibrate to the corpus": {"task": "qa_app.tasks.calibrate_corpus", "schedule": 300},
-    "propose changes": {"task": "qa_app.tasks.propose_changes", "schedule": 86_400 / 4},
-    "measure what is proposed": {"task": "qa_app.tasks.measure_proposals", "schedule": INDEX_SWEEP_SECONDS},
-    "tend the gaps": {"task": "qa_app.tasks.tend_gaps", "schedule": 300},
-    "ask followed questions again": {"task": "qa_app.tasks.renew_followed", "schedule": INDEX_SWEEP_SECONDS},
-    "forget old counters": {"task": "inform_site.clients.tasks.prune_counters", "schedule": 3600},
+# One task of an import, a bulk edit or mail is stopped after so many seconds, and any task above so much memory.
+TASK_SECONDS = read("INFORM_TASK_SECONDS")
+TASK_MEGABYTES = read("INFORM_TASK_MEGABYTES")
+QUEUES = queues.queues(TASK_SECONDS)
+CELERY_TASK_QUEUES = {  # a worker that is told none takes all
+    queue.name: {"exchange": queue.name, "routing_key": queue.name} for queue in QUEUES
 }
+CELERY_TASK_DEFAULT_QUEUE = queues.UPKEEP
+CELERY_TASK_ROUTES = queues.routes(QUEUES)
+CELERY_TASK_ANNOTATIONS = queues.limits(QUEUES)
+CELERY_TASK_SOFT_TIME_LIMIT = queues.UPKEEP_SECONDS
+CELERY_TASK_TIME_LIMIT = queues.UPKEEP_SECONDS + queues.GRACE_SECONDS
+CELERY_BEAT_SCHEDULE = queues.scheduled(
+    {
+        "index what is not indexed": {"task": "corpus_app.tasks.index_stale_passages", "schedule": INDEX_SWEEP_SECONDS},
+        "carry on with imports": {"task": "corpus_app.tasks.carry_on_imports", "schedule": INDEX_SWEEP_SECONDS},
+        "carry on with bulk edits": {"task": "corpus_app.tasks.carry_on_bulk_edits", "schedule": INDEX_SWEEP_SECONDS},
+        "look at new texts": {"task": "corpus_app.tasks.check_texts", "schedule": 60},
+        "forget old import files": {"task": "corpus_app.tasks.prune_imports", "schedule": 86_400 / 4},
+        "carry out evaluation runs": {"task": "qa_app.tasks.evaluate_golden", "schedule": INDEX_SWEEP_SECONDS},
+        "forget expired evidence": {"task": "qa_app.tasks.forget_contexts", "schedule": 3600},
+        "calibrate to the corpus": {"task": "qa_app.tasks.calibrate_corpus", "schedule": 300},
+        "propose changes": {"task": "qa_app.tasks.propose_changes", "schedule": 86_400 / 4},
+        "measure what is proposed": {"task": "qa_app.tasks.measure_proposals", "schedule": INDEX_SWEEP_SECONDS},
+        "tend the gaps": {"task": "qa_app.tasks.tend_gaps", "schedule": 300},
+        "ask followed questions again": {"task": "qa_app.tasks.renew_followed", "schedule": INDEX_SWEEP_SECONDS},
+        "send what is in the outbox": {"task": "qa_app.tasks.notify_followers", "schedule": INDEX_SWEEP_SECONDS},
+        "forget old counters": {"task": "inform_site.clients.tasks.prune_counters", "schedule": 3600},
+    }
+)
 
 CACHES: dict[str, dict[str, Any]] = {
     "default": {

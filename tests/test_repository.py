@@ -17,7 +17,7 @@ from inform_site.management.commands import up
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("base", "dev")
-OUR_SERVICES = {"migrate", "web", "worker", "beat"}
+OUR_SERVICES = {"migrate", "web", "beat", *(f"worker-{queue.name}" for queue in settings.QUEUES)}
 READ_BY_IMAGES = {"database": {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD"}, "redis": set()}
 
 

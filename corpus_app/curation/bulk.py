@@ -19,7 +19,7 @@ from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from common.waking import wake
-from corpus_app.curation import changing, merging, rows, undoing
+from corpus_app.curation import changing, merging, rows, running, undoing
 from corpus_app.curation.acts import Act, CurationError, NotReady, act, error_text, wake_indexing
 from corpus_app.curation.changing import Planned
 from corpus_app.curation.history import as_text
@@ -294,12 +294,18 @@ def bulk_lock() -> AbstractContextManager[bool]:
 
 def find_work() -> BulkEdit | None:
     """Return the next bulk edit to carry out; None if all are done."""
-    return BulkEdit.objects.filter(status__in=TO_DO).order_by("pk").first()
+    return BulkEdit.objects.filter(status__in=TO_DO).order_by("attempts", "pk").first()
 
 
 def wake_worker() -> None:
     """Ask a worker to carry out what waits. Never blocks; a periodic task catches lost requests."""
     wake(TASK)
+
+
+def try_again(edit: BulkEdit) -> None:
+    """Have a worker carry on with a failed bulk edit. Raises NotReady."""
+    running.try_again(BulkEdit.objects.filter(pk=edit.pk), {}, otherwise=BulkEdit.Status.CONFIRMED)
+    edit.refresh_from_db()
 
 
 def run_job(edit: BulkEdit, *, seconds: float | None = None) -> bool:

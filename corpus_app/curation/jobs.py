@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from common.waking import wake
 from corpus_app import search, sources
-from corpus_app.curation import effects, items, lookup, zotero
+from corpus_app.curation import effects, items, lookup, running, zotero
 from corpus_app.curation.acts import CurationError, wake_indexing
 from corpus_app.curation.acts import NotReady as NotReady
 from corpus_app.curation.effects import CHOOSABLE as CHOOSABLE
@@ -167,6 +167,13 @@ def cancel_job(job: ImportJob) -> None:
     job.refresh_from_db()
 
 
+def try_again(job: ImportJob) -> None:
+    """Have a worker take up a failed job where it failed. Raises NotReady."""
+    begin: dict[str, str] = {str(stage): str(ImportJob.Status.CONFIRMED) for stage in TO_DO}
+    running.try_again(ImportJob.objects.defer("content").filter(pk=job.pk), begin, otherwise=ImportJob.Status.WAITING)
+    job.refresh_from_db()
+
+
 def _outcomes(job: ImportJob) -> dict[str, int]:
     return dict(Counter(ImportItem.objects.filter(job=job).values_list("outcome", flat=True)))
 
@@ -193,14 +200,17 @@ def import_lock() -> AbstractContextManager[bool]:
 
 
 def find_work() -> ImportJob | None:
-    """Return the job that should take the shortest, so that no small one waits for a large one; None if none waits."""
+    """Return the job that should take the shortest, so that no small one waits for a large one; None if none waits.
+
+    Jobs whose last turn came to nothing come after the others.
+    """
     jobs = ImportJob.objects.defer("content", "problems")
     reading = Cast(Func("content", function="octet_length"), FloatField()) / READ_PER_SECOND
     carrying_out = Cast(F("total") - F("done"), FloatField()) / CARRIED_OUT_PER_SECOND
     looking_up = Cast(F("total") - F("done"), FloatField()) / LOOKED_UP_PER_SECOND
     listed = Q(status__in=TO_READ, way=ImportJob.Way.LOOKUP)
     seconds = Case(When(listed, then=looking_up), When(status__in=TO_READ, then=reading), default=carrying_out)
-    return jobs.filter(status__in=TO_READ | TO_DO).order_by(seconds, "pk").first()
+    return jobs.filter(status__in=TO_READ | TO_DO).order_by("attempts", seconds, "pk").first()
 
 
 def run_job(job: ImportJob, *, seconds: float | None = None, on_progress: Progress | None = None) -> bool:

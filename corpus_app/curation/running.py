@@ -7,11 +7,12 @@ and nothing is done twice.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
-from django.db import Error, InterfaceError, OperationalError, connection
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db import Error, InterfaceError, OperationalError, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -19,8 +20,15 @@ from corpus_app.curation.acts import NotReady
 from corpus_app.models import Job
 
 PROGRESS_SECONDS = 0.5  # least time between two progress updates
+MAX_ATTEMPTS = 3  # turns without progress, after which a job is set aside until a person tries again
+FAILED = "failed"
 
 J = TypeVar("J", bound=Job)
+
+
+WORKER_ENDED = "Each time the worker that was at it ended: it may take more memory than there is. Split the file."
+TOO_LONG = "Each time it took longer than one step may take. Split the file, or ask who runs the site for more time."
+TOO_LARGE = "It takes more memory than a worker may have. Split the file, or ask who runs the site for more memory."
 
 
 class Ended(Exception):
@@ -52,6 +60,20 @@ def lock_job(rows: QuerySet[J], *statuses: str, what: str = "This") -> J:
     return stored
 
 
+def try_again(rows: QuerySet[J], begin: Mapping[str, str], otherwise: str) -> None:
+    """Put the one job of these rows back to where its step begins; `begin` maps the status that it failed in.
+
+    Raises NotReady.
+    """
+    with transaction.atomic():
+        stored: Any = lock_job(rows, FAILED)
+        stage = stored.report.pop("failed_while", "")
+        stored.report.pop("stopped", None)
+        stored.status, stored.error = begin.get(stage, otherwise), ""
+        stored.attempts, stored.finished_at = 0, None
+        stored.save(update_fields=["status", "error", "attempts", "finished_at", "report"])
+
+
 class JobRun(Generic[J]):
     """One turn of a job: its clock, its progress, and its failure."""
 
@@ -64,16 +86,31 @@ class JobRun(Generic[J]):
         self._deadline: float | None = None
         self._on_progress = on_progress
         self._reported_at = 0.0
+        self._done_before = job.done
         self._first: tuple[float, int] | None = None
         """The time and the number done at the first progress of this turn."""
 
     def run(self, work: Callable[[], bool]) -> bool:
         """Do the work and return whether the job has ended.
 
-        An unexpected exception marks the job as failed and is raised again.
+        An unexpected exception marks the job as failed and is raised again. A job is set aside when its turns end
+        before they come to anything: at the time limit, or with the worker.
         """
+        if self.job.attempts >= MAX_ATTEMPTS:
+            self._fail(f"It was tried {MAX_ATTEMPTS} times. {self.job.report.get('stopped') or WORKER_ENDED}")
+            return True
         try:
-            return work()
+            self.set(attempts=self.job.attempts + 1)
+            has_ended = work()
+            self.set(attempts=0)
+            return has_ended
+        except SoftTimeLimitExceeded:
+            with suppress(Ended):
+                self.set(report=self.job.report | {"stopped": TOO_LONG})
+            return False
+        except MemoryError:
+            self._fail(TOO_LARGE)
+            return True
         except (OperationalError, InterfaceError):
             raise  # the database is gone; the next worker continues the job
         except (Ended, NotReady):
@@ -111,10 +148,13 @@ class JobRun(Generic[J]):
         started_at, at_first = self._first
         if now > started_at and done > at_first:
             self.job.report = self.job.report | {"rate": round((done - at_first) / (now - started_at), 1)}
-        self.set(done=done, total=total, beat_at=timezone.now(), report=self.job.report)
+        progress = {"attempts": 1} if done > self._done_before else {}
+        self.set(done=done, total=total, beat_at=timezone.now(), report=self.job.report, **progress)
         if self._on_progress:
             self._on_progress(self.job)
 
     def _fail(self, words: str) -> None:
         with suppress(Ended):
-            self.set(status="failed", error=words[:2_000], finished_at=timezone.now())
+            stage: str = self.job.status  # type: ignore[attr-defined]
+            report = self.job.report | {"failed_while": stage}
+            self.set(status=FAILED, error=words[:2_000], finished_at=timezone.now(), report=report)

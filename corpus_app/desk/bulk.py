@@ -219,6 +219,9 @@ class BulkEditAdmin(DeskAdmin):
                 bulk.wake_worker()
             elif verb == "cancel":
                 bulk.cancel(edit)
+            elif verb == "again":
+                bulk.try_again(edit)
+                bulk.wake_worker()
             elif verb == "undo":
                 edit = bulk.undo(edit, by=by)
         except EXPECTED_ERRORS as error:

@@ -259,7 +259,7 @@ class ImportJobAdmin(DeskAdmin):
             if verb == "stop":
                 listed_lookups.stop(job)
             if verb == "again":
-                listed_lookups.ask_again(job)
+                jobs.try_again(job) if job.status == ImportJob.Status.FAILED else listed_lookups.ask_again(job)
                 jobs.wake_worker()
             if verb.startswith("apart-"):
                 effects.mark_distinct(job, verb.removeprefix("apart-"), by=curator(request))

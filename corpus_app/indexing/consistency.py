@@ -36,7 +36,7 @@ _FAULTS = {
         SELECT label FROM passage WHERE content_hash <>
             encode(sha256(convert_to(heading, 'UTF8') || '\\x00'::bytea || convert_to(text, 'UTF8')), 'hex')""",
     "could not be indexed": """
-        SELECT label || ' (' || index_error || ')' FROM passage WHERE index_attempts > 0 AND indexable""",
+        SELECT label || ' (' || index_error || ')' FROM passage WHERE index_error <> '' AND indexable""",
     "searchable, but without a vector of its present text": """
         SELECT label FROM passage WHERE searchable AND NOT EXISTS (
             SELECT FROM vector

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models.functions import Greatest
 
 from corpus_app import embedding, records
 from corpus_app.indexing import study_texts
@@ -139,6 +141,13 @@ def indexable() -> PassageQuerySet:
 def waiting(encoder: str) -> PassageQuerySet:
     """Return the passages that lack vectors of this encoder, except those given up."""
     return _lacking(encoder).filter(index_attempts__lt=MAX_ATTEMPTS)
+
+
+def count_late(before: datetime) -> int:
+    """Return how many passages of published studies have had no vector of any encoder since before that time."""
+    vector = PassageVector.objects.filter(passage=OuterRef("pk"), content_hash=OuterRef("content_hash"))
+    since = Greatest("text_changed_at", "study__state_changed_at", "study__created_at")  # leaves out what is null
+    return indexable().filter(PUBLISHED, ~Exists(vector)).alias(since=since).filter(since__lt=before).count()
 
 
 def _lacking(encoder: str) -> PassageQuerySet:

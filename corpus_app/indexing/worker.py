@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from django.db import Error, connection, transaction
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, TextField, Value, When
 
 from corpus_app import embedding, passages, records
 from corpus_app.indexing import study_texts
@@ -25,6 +25,7 @@ from corpus_app.models import Passage, PassageQuerySet, PassageSentence, Passage
 
 logger = logging.getLogger(__name__)
 
+WORKER_ENDED = "the worker ended while it embedded this text"
 BATCH = 16  # passages between two commits: about a second's work on two cores
 ENCODER_SAMPLE = 200  # titles, and as many texts, that check the compressed encoder
 INDEX_LOCK_ID = 7_301_001  # of the advisory lock that the indexing process holds
@@ -217,7 +218,17 @@ def _drop_other_vectors() -> int:
 
 
 def _read_batch(rows: PassageQuerySet) -> list[_Work]:
-    found = rows.order_by("study", "position").only("study", "kind", "content_hash", "heading", "text")[:BATCH]
+    """Return the next passages and count the attempt, so that a text that ends the process is not tried for ever.
+
+    A passage whose last attempt came to nothing is tried alone, after the others.
+    """
+    fields = ("study", "kind", "content_hash", "heading", "text", "index_attempts")
+    found = [*rows.order_by("index_attempts", "study", "position").only(*fields)[:BATCH]]
+    if found and found[0].index_attempts:
+        found = found[:1]
+    reason = Case(When(index_attempts=0, then=F("index_error")), default=Value(WORKER_ENDED), output_field=TextField())
+    attempted = Passage.with_plain.filter(pk__in=[passage.pk for passage in found])
+    attempted.update(index_attempts=F("index_attempts") + 1, index_error=reason)
     return [_work(passage) for passage in found]
 
 
@@ -232,7 +243,11 @@ def _index(encoder: embedding.Encoder, works: Sequence[_Work]) -> tuple[int, lis
     """Index these passages; return the number indexed, and the ids of those that could not be encoded."""
     try:
         return _encode_and_store(encoder, works), []
-    except (embedding.EncoderUnavailable, Error):
+    except embedding.EncoderUnavailable:  # no fault of the texts
+        attempted = Passage.with_plain.filter(pk__in=[work.passage_id for work in works], index_attempts__gt=0)
+        attempted.update(index_attempts=F("index_attempts") - 1, index_error="")
+        raise
+    except Error:
         raise
     except Exception as error:  # whatever the model stack raises
         if len(works) == 1:
@@ -323,6 +338,4 @@ def _former_vector(row: PassageSentence, encoder: str) -> tuple[str, Any]:
 def _note_failure(work: _Work, error: Exception) -> None:
     reason = f"{type(error).__name__}: {error}"[:500]
     logger.warning("Passage %s could not be indexed: %s", work.passage_id, reason)
-    Passage.with_plain.filter(pk=work.passage_id, content_hash=work.content_hash).update(
-        index_attempts=F("index_attempts") + 1, index_error=reason
-    )
+    Passage.with_plain.filter(pk=work.passage_id, content_hash=work.content_hash).update(index_error=reason)

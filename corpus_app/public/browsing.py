@@ -295,7 +295,7 @@ def _split_excerpt(excerpt: str, text: str) -> tuple[ExcerptPart, ...]:
     plain = re.sub("[\x02\x03]", "", excerpt)
     before = "" if text.startswith(plain) else "… "
     after = "" if text.endswith(plain) else " …"
-    parts = re.split("\x02([^\x03]*)\x03", f"{before}{excerpt}{after}")
+    parts = re.split("\x02([^\x02\x03]*)\x03", f"{before}{excerpt}{after}")
     return tuple(ExcerptPart(part, marked=bool(index % 2)) for index, part in enumerate(parts) if part)
 
 

@@ -21,13 +21,12 @@ def check(text: str, lexicon: Lexicon | None = None) -> tuple[Finding, ...]:
     """Return the defects of a text, in order of position; of overlapping ones, that of the kind checked first."""
     lexicon = lexicon or standard()
     kept: list[Finding] = []
+    taken = bytearray(len(text))  # by character, since a long text may have many thousand findings
     for finding in _all(text, lexicon):
-        if not any(
-            finding.start < other.end and other.start < finding.end
-            for other in kept
-            if other.kind is not Kind.REFERENCE_LIST
-        ):
+        if 1 not in taken[finding.start : finding.end]:
             kept.append(finding)
+            if finding.kind is not Kind.REFERENCE_LIST:
+                taken[finding.start : finding.end] = b"\1" * (finding.end - finding.start)
     return tuple(sorted(kept))
 
 

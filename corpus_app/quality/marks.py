@@ -178,7 +178,7 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
             "=",
         ),
         (r"\d\s{0,2}(?P<sign>[?!])\s?\d", None),
-        (rf"{_NUMBER}\s(?P<sign>\$|#|@|\^|`|\|)\s{_NUMBER}", None),
+        (rf"\d\s(?P<sign>\$|#|@|\^|`|\|)\s{_NUMBER}", None),
     )
 )
 _OPENED = re.compile(r"[\[\]]")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from corpus_app.quality.findings import Finding, Kind
 
-_N = r"(?:[-−–]\s?)?\d+(?:,\d{3}\b)*(?:[.·]\d+)?"
+_N = r"(?:[-−–]\s?)?(?<!\d)\d+(?:,\d{3}\b){0,6}(?:[.·]\d+)?"
 _INTERVAL = re.compile(
     rf"(?<![A-Za-z])(?P<kind>C\.?I\.?s?\b|confidence intervals?|credible intervals?|CrI|HDI|range|IQR"
     rf"|interquartile range|LOA\b|limits of agreement)(?P<link>[^\d()\[\]−–.\-]{{0,14}})"

@@ -8,9 +8,14 @@ from collections.abc import Iterator
 from corpus_app.quality.findings import Finding, Kind
 from corpus_app.quality.lexicon import UNKNOWN, Lexicon
 
-_BROKEN = re.compile(r"(?P<left>[^\W\d_]{2,})(?P<gap>[-‐\u00ad¬]\s*\n\s*|[-‐¬]\s+|\s*[¬]\s*)(?P<right>[^\W\d_]{2,})")
-_PAIR = re.compile(r"(?<![\w'’/.\-–])(?P<left>[^\W\d_]+)(?P<gap>[ \u00a0]|\s*\n\s*)(?P<right>[^\W\d_]+)(?![\w'’\-–/])")
+_BROKEN = re.compile(
+    r"(?<![^\W\d_])(?P<left>[^\W\d_]{2,})(?P<gap>[-‐\u00ad¬](?=\s*\n)\s++|[-‐¬]\s++|\s*+¬\s*+)(?P<right>[^\W\d_]{2,})"
+)
+_PAIR = re.compile(
+    r"(?<![\w'’/.\-–])(?P<left>[^\W\d_]+)(?P<gap>[ \u00a0]|(?=\s*\n)\s++)(?P<right>[^\W\d_]++)(?![\w'’\-–/])"
+)
 _WORD = re.compile(r"(?<![\w/.@])[^\W\d_]{4,}(?![\w@]|[-–]\w*\d)")
+LONGEST_WORD = 100  # letters that are taken apart
 _LOST = ("fi", "fl", "ff", "ffi", "ffl")
 _FUNCTION = frozenset(
     "the of and in to with for was were from by on at as that this these than their after between during not is are "
@@ -84,7 +89,7 @@ def _is_one_word(left: str, right: str, lexicon: Lexicon) -> bool:
 def run_together(text: str, lexicon: Lexicon) -> Iterator[Finding]:
     for match in _WORD.finditer(text):
         word = match[0]
-        if not (word.islower() or word.istitle()) or lexicon.knows(word):
+        if len(word) > LONGEST_WORD or not (word.islower() or word.istitle()) or lexicon.knows(word):
             continue
         if mend := _with_ligature(word, lexicon):
             yield Finding(match.start(), match.end(), Kind.LIGATURE, word, mend)
@@ -168,7 +173,7 @@ def _with_ligature_between(left: str, right: str, lexicon: Lexicon) -> str | Non
 # --- Spaces between words and signs -----------------------------------------------------------------------------------
 
 _ADDRESS = re.compile(
-    r"\b(?:https?://|www\.|doi\b|10\.\d{4})\S*|\S+@\S+|\b[\w-]+\.(?:com|org|gov|net|edu|uk|eu|io|de|ca|au)\b\S*",
+    r"\b(?:https?://|www\.|doi\b|10\.\d{4})\S*|(?<!\S)\S+@\S+|(?<![\w-])[\w-]+\.(?:com|org|gov|net|edu|uk|eu|io|de|ca|au)\b\S*",
     re.IGNORECASE,
 )
 _SPACES: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -190,11 +195,13 @@ _CAPITAL = 6  # a small letter before a capital: perhaps the name of a product
 
 
 def missing_spaces(text: str, lexicon: Lexicon) -> Iterator[Finding]:
-    addresses = [match.span() for match in _ADDRESS.finditer(text)]
+    in_address = bytearray(len(text))
+    for match in _ADDRESS.finditer(text):
+        in_address[match.start() : match.end()] = b"\1" * len(match[0])
     for index, (pattern, mend) in enumerate(_SPACES):
         for match in pattern.finditer(text):
             place = match.start("at")
-            if any(start <= place < end for start, end in addresses):
+            if place < len(text) and in_address[place]:
                 continue
             start, end = _token(text, place)
             token = text[start:end]

@@ -9,11 +9,11 @@ from corpus_app.sources.headings import is_boilerplate, section_of
 from corpus_app.sources.markup import decode
 
 _CAPITALS = re.compile(r"(?<!\S)(?P<label>[A-Z]{2,}(?:(?:[ /,&-])+[A-Z]+){0,6})\s?:(?=\s)")
-_SMALL = re.compile(r"(?:\A|\n|(?<=[.!?;)\]%])\s)\s*(?P<label>[A-Z][a-z]+(?:[ /,&-]+[A-Za-z]+){0,4})\s?:(?=\s)")
-_PUBLISHER = re.compile(
-    r"(?:\A|(?<=[.!?)\]\n])\s*)(?:©|\(c\)\s?(?=(?:19|20)\d\d)|Copyright\s(?:©|\(c\)|(?:19|20)\d\d)).{0,600}\Z",
-    re.DOTALL | re.IGNORECASE,
+_SMALL = re.compile(
+    r"(?:\A\s*+|\n[^\S\n]*+|(?<=[.!?;)\]%])\s++)(?P<label>[A-Z][a-z]+(?:[ /,&-]+[A-Za-z]+){0,4})\s?:(?=\s)"
 )
+_COPYRIGHT = re.compile(r"©|\(c\)\s?(?=(?:19|20)\d\d)|Copyright\s(?:©|\(c\)|(?:19|20)\d\d)", re.IGNORECASE)
+_LONGEST_PUBLISHER = 600  # characters after the sign
 NOT_QUOTED = frozenset({"funding", "trial registration", "registration", "clinical trial registration"})
 
 
@@ -47,4 +47,10 @@ def _is_label(words: str) -> bool:
 
 def without_publisher(text: str) -> str:
     """Return an abstract without the copyright line that some hosts put behind it."""
-    return _PUBLISHER.sub("", text).rstrip()
+    for sign in _COPYRIGHT.finditer(text, max(0, len(text) - 2 * _LONGEST_PUBLISHER)):
+        end = sign.start()
+        while end and text[end - 1].isspace() and text[end - 1] != "\n":
+            end -= 1
+        if len(text) - sign.end() <= _LONGEST_PUBLISHER and (end == 0 or text[end - 1] in ".!?)]\n"):
+            return text[:end].rstrip()
+    return text.rstrip()

@@ -20,6 +20,8 @@ _REVIEWED = frozenset(
     "article inproceedings conference proceedings incollection review suppperiodical periodical".split()
 )
 _NO_RECORDS = frozenset({"comment", "preamble", "string", "set", "xdata"})
+LONGEST_MACRO = 1_000  # characters; macros are made of macros, and would grow without end
+MAX_TIMES_READ = 20  # how often a text may be read again because of entries that do not end
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,19 @@ class Entry:
     lines: dict[str, int]
 
 
+class _Broken(Refused):
+    """An entry that cannot be read; `at` is how far it was read."""
+
+    def __init__(self, reason: str, at: int, line: int | None = None) -> None:
+        super().__init__(reason, line)
+        self.at = at
+
+
 def is_bibtex(head: str) -> bool:
     return bool(
         re.search(
-            r"^\s*@\s*[A-Za-z]+\s*[{(]\s*[^@\s,={}]*\s*,|^\s*@(?:string|comment|preamble)\s*[{(]|\A\s*% Encoding:",
+            r"^[^\S\n]*@\s*+[A-Za-z]++\s*+[{(]\s*+[^@\s,={}]*+\s*+,"
+            r"|^[^\S\n]*@(?:string|comment|preamble)\s*+[{(]|\A\s*+% Encoding:",
             head,
             re.MULTILINE | re.IGNORECASE,
         )
@@ -74,7 +85,7 @@ def items(source: Source, intake: Intake) -> Iterator[Item]:
 def read_entries(text: str, file: str) -> Iterator[Entry | Problem]:
     """Yield entries and problems in order, in time linear in the length of the text."""
     macros = dict(_MONTHS)
-    at, line, counted = 0, 1, 0
+    at, line, counted, in_vain = 0, 1, 0, 0
     while match := _ENTRY.search(text, at):
         line += text.count("\n", counted, match.start())
         counted = match.start()
@@ -84,54 +95,59 @@ def read_entries(text: str, file: str) -> Iterator[Entry | Problem]:
             continue
         try:
             entry, at = _entry(text, match, line, macros, kind)
-        except Refused as refused:
+        except _Broken as refused:
             yield Problem(
                 file, refused.line or line, "", f"the entry that begins on line {line} cannot be read: {refused.reason}"
             )
             at = _next_line_with_at(text, match.end())
+            in_vain += max(0, refused.at - at)  # characters that the next entries read again
+            if in_vain > MAX_TIMES_READ * len(text):
+                yield Problem(file, line, "", "too many entries have no end; the rest was left unread.")
+                return
             continue
         if kind == "string":
-            macros |= entry.fields
+            macros |= {name: value[:LONGEST_MACRO] for name, value in entry.fields.items()}
         elif kind not in _NO_RECORDS:
             yield entry
 
 
 def _next_line_with_at(text: str, at: int) -> int:
-    found = re.compile(r"^\s*@", re.MULTILINE).search(text, at)
+    found = re.compile(r"^[^\S\n]*@", re.MULTILINE).search(text, at)
     return found.start() if found else len(text)
 
 
-_KEY = re.compile(r"\s*([^\s,={}()\"]*)\s*,")
-_NAME = re.compile(r"\s*([A-Za-z][\w:.+/-]*)\s*=\s*")
+_KEY = re.compile(r"\s*+([^\s,={}()\"]*+)\s*+,")
+_NAME = re.compile(r"([A-Za-z][\w:.+/-]*)\s*=\s*")
 _BARE = re.compile(r"[^\s,#{}()\"]+")
 
 
 def _entry(text: str, match: re.Match[str], line: int, macros: dict[str, str], kind: str) -> tuple[Entry, int]:
     close = "}" if match[2] == "{" else ")"
     at, key = match.end(), ""
+    here, counted = line, match.start()
     if kind == "preamble":
         _, at = _value(text, at, macros, line)
         return Entry(kind, "", line, {}, {}), at
     if kind != "string" and (found := _KEY.match(text, at)):
         key, at = found[1], found.end()
-    elif kind != "string" and (bare := re.compile(rf"\s*([^\s,={{}}]*)\s*{re.escape(close)}").match(text, at)):
+    elif kind != "string" and (bare := re.compile(rf"\s*+([^\s,={{}}]*)\s*+{re.escape(close)}").match(text, at)):
         return Entry(kind, bare[1], line, {}, {}), bare.end()
     fields: dict[str, str] = {}
     lines: dict[str, int] = {}
     while True:
         at = _blank(text, at)
         if at >= len(text):
-            raise Refused("it has no end; a brace is missing.")
+            raise _Broken("it has no end; a brace is missing.", at)
         if text[at] == close:
             return Entry(kind, key, line, fields, lines), at + 1
         if text[at] == ",":
             at += 1
             continue
         found = _NAME.match(text, at)
-        here = line + text.count("\n", match.start(), at)
+        here, counted = here + text.count("\n", counted, at), at
         if not found:
-            raise Refused(
-                f"“{text[at : at + 30].splitlines()[0]}” is no field; a field looks like “title = {{…}},”.", here
+            raise _Broken(
+                f"“{text[at : at + 30].splitlines()[0]}” is no field; a field looks like “title = {{…}},”.", at, here
             )
         name = found[1].lower()
         value, at = _value(text, found.end(), macros, here)
@@ -184,7 +200,7 @@ def _closing(text: str, at: int, line: int) -> int:
             depth -= 1
         elif quoted and depth == 0:
             return match.start()
-    raise Refused("its value has no end; a brace or quote is missing.", line)
+    raise _Broken("its value has no end; a brace or quote is missing.", len(text), line)
 
 
 # --- Entry to record --------------------------------------------------------------------------------------------------
@@ -255,7 +271,7 @@ def names_of(field: str) -> list[str]:
     """Split names at `and` outside braces."""
     names: list[str] = []
     depth = start = 0
-    for match in re.finditer(r"[{}]|\s+and\s+", field, re.IGNORECASE):
+    for match in re.finditer(r"[{}]|(?<!\s)\s+and\s+", field, re.IGNORECASE):
         if match[0] == "{":
             depth += 1
         elif match[0] == "}":

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from corpus_app.records import LABEL_LETTERS
 
 EXCLUDED = ": excluded"
-_RAYYAN = re.compile(r"RAYYAN-([A-Z-]+):\s*(.*?)(?=\s*\|?\s*(?:RAYYAN-[A-Z-]+:|USER-NOTES:)|$)", re.DOTALL)
+_RAYYAN = re.compile(r"RAYYAN-([A-Z-]{1,40}):|USER-NOTES:")
 _VERDICT = re.compile(r"(?:=>|:)\s*[\"']?(included|excluded|maybe)\b", re.IGNORECASE)
 _REASON = re.compile(r"Exclusion reason:\s*([^;|\n]+)", re.IGNORECASE)
-_LIST = re.compile(r"\s*[;,|\n]\s*")
+_LIST = re.compile(r"[;,|\n]")
 
 
 def exclusions(labels: Iterable[str]) -> tuple[str, ...]:
@@ -30,8 +31,9 @@ def note_labels(notes: Sequence[str]) -> list[str]:
 
 
 def _rayyan_labels(note: str) -> Iterator[str]:
-    for match in _RAYYAN.finditer(note):
-        key, value = match[1], match[2].strip(" |\n")
+    marks = [*_RAYYAN.finditer(note)]
+    for mark, following in zip_longest(marks, marks[1:]):
+        key, value = mark[1], note[mark.end() : following.start() if following else len(note)].strip(" |\n\t")
         if key == "INCLUSION":
             verdicts = {verdict.lower() for verdict in _VERDICT.findall(value)}
             if verdicts:
@@ -63,4 +65,4 @@ def clean_labels(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def _parts(value: str) -> list[str]:
-    return [part for part in _LIST.split(value.strip(" {}[]\"'")) if part]
+    return [part.strip() for part in _LIST.split(value.strip(" {}[]\"'")) if part.strip()]

@@ -84,7 +84,7 @@ def no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
 
 
-_LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+_LEXEME = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
 def line_numbers(text: str) -> dict[str, int]:

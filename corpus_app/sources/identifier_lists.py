@@ -30,9 +30,9 @@ class Identifier:
     written: str
 
 
-_LABEL = re.compile(r"\b(pmid|pmcid|doi)\s*:?\s+(?=(?:10\.|pmc|https?:|\d))", re.IGNORECASE)
+_LABEL = re.compile(r"\b(pmid|pmcid|doi)\s*+(?::\s++|(?<=\s))(?=(?:10\.|pmc|https?:|\d))", re.IGNORECASE)
 _BETWEEN = re.compile(
-    r"\s+|[,;|]+(?=10\.\d{4}|https?://|doi:|pmc(?:id:)?|pmid:|\d{1,9}(?:[,;|\s\"]|$)|\"|$|\s)", re.IGNORECASE
+    r"\s+|(?<![,;|])[,;|]++(?=10\.\d{4}|https?://|doi:|pmc(?:id:)?|pmid:|\d{1,9}(?:[,;|\s\"]|$)|\"|$|\s)", re.IGNORECASE
 )
 """Marks between identifiers; a comma or semicolon within a DOI is none."""
 _PMC = re.compile(

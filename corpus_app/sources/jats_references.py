@@ -19,7 +19,7 @@ MARKS = re.compile(f"[{MARK}{RAISED_MARK}]")
 _MOST_IN_A_RANGE = 60
 
 _NUMBERS = re.compile(r"(?P<open>\s*[\[(]?\s*)(?P<label>[A-Z]?\d{1,3}[a-z]?(?:\s?[,;–—‐-]\s?[A-Z]?\d{1,3}[a-z]?)*)?")
-_NUMBERS_END = re.compile(r"\s*[\])]?[.,;:]?\s*")
+_NUMBERS_END = re.compile(r"\s*+[\])]?[.,;:]?\s*+")
 _LINK = r"(?:\s?[,;–—⁻‐-]{1,2}\s?|\s?,?\s(?:and|to)\s|\s?&\s?|\s)?"
 _ANY = f"[{MARK}{RAISED_MARK}]"
 _IN_BRACKETS = rf"[\[(]\s?{_ANY}(?:{_LINK}{_ANY})*\s?[,;]?\s?[\])]"

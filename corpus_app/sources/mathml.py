@@ -14,7 +14,6 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064"))
 _OVER = {"¯": "\u0304", "‾": "\u0304", "―": "\u0304", "_": "\u0304", "^": "\u0302", "ˆ": "\u0302", "~": "\u0303",
          "˜": "\u0303", "˙": "\u0307", ".": "\u0307", "→": "\u20d7", "¨": "\u0308"}  # fmt: skip
 """Marks over a sign, as combining characters."""
-_BODY = re.compile(r"\\begin\{document\}(?P<body>.*?)\\end\{document\}", re.DOTALL)
 _COMPOUND = re.compile(r"[^\w.^⁰-⁹²³¹₀-₉√]")
 
 
@@ -28,8 +27,9 @@ def formula_text(node: Node) -> str | None:
     if "tex-math" not in first:
         return None
     written = first["tex-math"].text()
-    body = _BODY.search(written)
-    return " ".join(decode_latex(f"${(body['body'] if body else written).strip().strip('$')}$").split()) or None
+    _, _, behind = written.partition(r"\begin{document}")
+    body, end, _ = behind.partition(r"\end{document}")
+    return " ".join(decode_latex(f"${(body if end else written).strip().strip('$')}$").split()) or None
 
 
 def _text(node: Node) -> str:

@@ -9,7 +9,9 @@ import unicodedata
 LONGEST_NAME = 300  # characters; what is longer is no name, and is not taken apart
 _SUFFIX = re.compile(r"(?:jr|sr|2nd|3rd|ii|iii|iv)\.?", re.IGNORECASE)
 _INITIALS = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž]\.?[ -]?){1,4}"
-_INITIALS_LAST = re.compile(r"(?P<family>[^\d,]*[^\W\d_]{2}[^\d,]*?) (?P<initials>(?:[A-ZÀ-ÖØ-Þ]\.?-?){1,4})")
+_INITIALS_LAST = re.compile(
+    r"(?=(?>[^\d,]*?[^\W\d_]{2})[^\d,]* )(?P<family>[^\d,]*) (?P<initials>(?:[A-ZÀ-ÖØ-Þ]\.?-?){1,4})"
+)
 _PARTICLES = frozenset(
     "al da das de del della den der di do dos du el la le los ten ter van vande vanden vander von zu zur 't".split()
 )

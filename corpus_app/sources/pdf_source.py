@@ -17,7 +17,7 @@ from corpus_app.sources.intake import Source
 from corpus_app.sources.pdf import PdfText, text_of_pdf
 from corpus_app.sources.plain_text import passages_of
 
-_BROKEN = re.compile(r"(?P<left>[^\W\d_]+)-\n(?P<right>[^\W\d_]+)")
+_BROKEN = re.compile(r"(?<![^\W\d_])(?P<left>[^\W\d_]+)-\n(?P<right>[^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LONGEST_TITLE = 20  # words
 

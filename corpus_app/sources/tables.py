@@ -464,9 +464,9 @@ def _labels(plain: Mapping[str, Any], text: Callable[[str], str]) -> list[str]:
 
 def _pmid_besides(extra: str, accession: str) -> str:
     """Return the PMID that Zotero keeps in Extra, and Covidence as the accession number."""
-    if match := re.search(r"^\s*PMID:\s*(\d{1,8})\b", extra, re.IGNORECASE | re.MULTILINE):
+    if match := re.search(r"^[^\S\n]*PMID:\s*(\d{1,8})\b", extra, re.IGNORECASE | re.MULTILINE):
         return match[1]
-    return accession.strip() if re.fullmatch(r"\s*\d{5,8}\s*", accession) else ""
+    return accession.strip() if re.fullmatch(r"\d{5,8}", accession.strip()) else ""
 
 
 def _authors(value: Any) -> list[str]:
@@ -477,13 +477,13 @@ def _authors(value: Any) -> list[str]:
         return [name for entry in value if (name := _csl_name(entry) if isinstance(entry, dict) else str(entry))]
     if not isinstance(value, str):
         return []
-    value = re.sub(r"\s*\(\d{6,}\)", "", value)  # Scopus writes its ids behind the names
+    value = re.sub(r"(?<!\s)\s*\(\d{6,}\)", "", value)  # Scopus writes its ids behind the names
     if ";" in value:
         return [name.strip() for name in value.split(";") if name.strip()]
     if re.search(r"\band\b", value):
-        return [name.strip() for name in re.split(r"\s+and\s+", value) if name.strip()]
+        return [name.strip() for name in re.split(r"(?<!\s)\s+and\s+", value) if name.strip()]
     parts = [part.strip(" .") for part in value.split(",") if part.strip(" .")]
-    if len(parts) > 1 and all(re.fullmatch(r".*[^\W\d_]{2}.* [A-Z]{1,4}", part) for part in parts):
+    if len(parts) > 1 and all(map(_has_initials_last, parts)):
         return parts  # PubMed's own CSV: "Schoenfeld BJ, Ogborn D, Krieger JW."
     if (
         len(parts) > 2
@@ -492,6 +492,11 @@ def _authors(value: Any) -> list[str]:
     ):
         return [f"{family}, {given}" for family, given in zip(parts[::2], parts[1::2], strict=True)]
     return parts if len(parts) > 2 else [value.strip()] if value.strip() else []
+
+
+def _has_initials_last(name: str) -> bool:
+    family, _, initials = name.rpartition(" ")
+    return bool(re.search(r"[^\W\d_]{2}", family) and re.fullmatch("[A-Z]{1,4}", initials))
 
 
 def _csl_name(entry: Mapping[str, Any]) -> str:

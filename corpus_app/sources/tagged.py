@@ -64,7 +64,7 @@ _RIS_TAGS = frozenset(
 """All that the format and its exporters use: any other is text that looks like a tag, such as a wrapped “CI  - 3”."""
 _BEGINS = frozenset("TI T1 AU A1 A2 CT BT T2 JF JO JA PY Y1 DO SN".split())
 """Tags that begin a record whose line TY is missing."""
-_RIS_END = re.compile(r"\s?ER\s*-?\s*")
+_RIS_END = re.compile(r"\s?ER\s*+-?\s*+")
 _REVIEWED = frozenset("JOUR JFULL MGZN EJOU ABST INPR CPAPER CONF SER".split())
 _RIS_KINDS = {
     "THES": "thesis", "UNPB": "unpublished work", "STAND": "standard", "RPRT": "report", "NEWS": "news", "BOOK": "book",

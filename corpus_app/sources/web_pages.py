@@ -17,7 +17,7 @@ from corpus_app.sources.jats_text import Article
 from corpus_app.sources.page_text import MAX_CHARACTERS, article_text, body_of, parse_html, plain_text, remove_furniture
 
 _HTML = re.compile(
-    r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|main|title|meta|h1)\b",
+    r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body|main|title|meta|h1)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _MARKDOWN = re.compile(r"^(?:#{1,6} \S.*|\S.*\n(?:={3,}|-{3,}) *)$", re.MULTILINE)

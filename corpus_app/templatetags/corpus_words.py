@@ -29,7 +29,7 @@ FIGURE = re.compile(r"\d")
 TOGETHER = re.compile(
     r"""\b[^\W\d_]{1,6}\ (?:[=≤≥]|&[lg]t;)\ [−–-]?\d+(?:[.,]\d+)*%?    # P = 0.074, n &lt; 20
     |\b\d\d\ ?%\ C(?:r)?I\b                             # 95% CI
-    |\b(?:\d+(?:[.,]\d+)*[–-])?\d+(?:[.,]\d+)*\                         # 1.6 g/kg/day
+    |\b(?:\d+(?:[.,]\d+){0,4}[–-])?\d+(?:[.,]\d+){0,4}\                 # 1.6 g/kg/day
      (?:k?g|mg|µg|ng|m?[lL]|[cmk]m|k?cal|[kM]J|min|h|s|RM|IU|mmHg|[mn]mol|%)(?:/\w+)*(?!\w)""",
     re.VERBOSE,
 )

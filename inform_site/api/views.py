@@ -37,6 +37,10 @@ class Health(serializers.Serializer[Any]):
     writer = Writer(help_text="Who writes by default.")
     calibration = serializers.CharField(allow_null=True, help_text="What keeps estimates from being used.")
     corpus_calibration = CorpusCalibration(allow_null=True, help_text="Null: the estimates are as they are shipped.")
+    delays = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What is late in the background, such as indexing. Answers are given all the same.",
+    )
 
 
 class HealthView(APIView):

@@ -50,7 +50,7 @@ KINDS = {
     "safety": "For a professional",
     "hostile": "Hostile",
 }
-_POINT = re.compile(r"(?P<text>.*?)(?:\s*\[(?P<studies>[^\[\]]*)\])?")
+_POINT = re.compile(r"(?P<text>.*?)(?:(?<!\s)\s*\[(?P<studies>[^\[\]]*)\])?")
 
 
 class ByLineField(forms.CharField):

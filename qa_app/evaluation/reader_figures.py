@@ -19,7 +19,7 @@ BINS = 10  # of the expected calibration error
 TOLERANCE = 0.005  # a share counts as worse when it falls by more than this
 WORDS_TOLERANCE = 2.0  # words of a median summary
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_STATISTICS = re.compile(r"\b(?:CIs?|SMDs?|ESs?)\b|\b[Pp]\s*(?:-?\s*values?\b|[<=>≤≥])|\bP\b")
+_STATISTICS = re.compile(r"\b(?:CIs?|SMDs?|ESs?)\b|\b[Pp]\s*+(?:-?\s*+values?\b|[<=>≤≥])|\bP\b")
 
 Payload = Mapping[str, Any]
 

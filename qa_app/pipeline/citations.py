@@ -13,12 +13,12 @@ from qa_app.pipeline.records import Citation, Evidence, Sentence
 _OPEN, _CLOSE = r"[\[\uff3b\u3010\u3014]", r"[\]\uff3d\u3011\u3015]"
 _DASH = r"[-\u2010-\u2015\u2212\uff0d]"
 _ITEM = (
-    rf"\^?\s*(?:(?:p|passage|source|ref|study|s)\.?\s*|#)?\d+(?:\s*{_DASH}\s*\^?\d+)?"
-    r"(?:\s*\u2020[^\[\]\uff3b\uff3d\u3010\u3011]*)?"
+    rf"\^?\s*+(?:(?:p|passage|source|ref|study|s)\.?\s*+|#)?\d++(?:\s*+{_DASH}\s*+\^?\d++)?"
+    r"(?:\s*+\u2020[^\[\]\uff3b\uff3d\u3010\u3011]*+)?"
 )
 MARKER = re.compile(
-    rf"(?<!\s)\s*{_OPEN}{{1,2}}\s*({_ITEM}(?:\s*[,;\uff0c\u3001\uff1b&]\s*{_ITEM})*)\s*{_CLOSE}{{1,2}}"
-    r"(?:\((?:[^()\s]|\([^()\s]*\))*\))?",
+    rf"(?<!\s)\s*+{_OPEN}{{1,2}}\s*+({_ITEM}(?:\s*+[,;\uff0c\u3001\uff1b&]\s*+{_ITEM})*)\s*+{_CLOSE}{{1,2}}"
+    r"(?:\((?:[^()\s]|\([^()\s]*\))*+\))?",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(rf"\^?\s*(\d{{1,9}})(?:\s*{_DASH}\s*\^?(\d{{1,9}}))?(?:\s*\u2020.*)?", re.DOTALL)

@@ -38,7 +38,7 @@ Tables = Mapping[str, Table]
 Span = tuple[int, int]
 """The first word and the one after the last."""
 
-_TOKENS_OF_PHRASE = re.compile(r"\{[^}]*\}\??|\S+")
+_TOKENS_OF_PHRASE = re.compile(r"\{[^{}]*\}\??|\S+")
 _PLACED = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[.?!;\n]")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[.?!;\n]")
 

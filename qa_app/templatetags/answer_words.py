@@ -85,7 +85,7 @@ STRENGTHS = {
     "low": N_("low"),
     "very_low": N_("very low"),
 }
-OPENING = re.compile(r"[(\[“‘]+$")
+OPENING = re.compile(r"(?<![(\[“‘])[(\[“‘]+$")
 CLOSING = re.compile(r"^[)\],.;:!?”’%]+")
 REASONS = {
     "duplicate_location": N_("from a part of a study that is already shown"),

@@ -155,7 +155,9 @@ def _counted(text: str) -> str | None:
 def _compiled(message: str) -> re.Pattern[str]:
     """Return a pattern for a message template; a plural verb also matches the singular."""
     text = re.escape(message.replace("%%", "%")).replace(r"\ are\ ", r"\ (?:is|are)\ ")
-    return re.compile(re.sub(r"%\\\((\w+)\\\)s", r"(?P<\1>.+?)", text))
+    pattern = re.sub(r"%\\\((\w+)\\\)s", r"(?P<\1>.{1,100}?)", text)
+    before, bounded, after = pattern.rpartition(".{1,100}?")  # the last may be of any length: it is tried once
+    return re.compile(f"{before}.+?{after}" if bounded else pattern)
 
 
 Patterns = tuple[tuple[re.Pattern[str], str], ...]

@@ -153,7 +153,7 @@ def _parts(text: str, replies: Mapping[str, str]) -> Iterator[MessagePart]:
 
 def _quoted(words: str) -> str:
     """Return quoted words in the page language's quotation marks."""
-    return ", ".join(gettext("“%(word)s”") % {"word": word} for word in re.findall("“(.*?)”", words))
+    return ", ".join(gettext("“%(word)s”") % {"word": word} for word in re.findall(r"“([^”]*+)(?:”|\Z)", words))
 
 
 def _not_mentioned(match: Match[str]) -> str:

@@ -20,18 +20,18 @@ LAST_PARAGRAPH = 11
 INSTRUCTION_OVERLAP = 0.6  # share of a sentence's stems that also occur in an instruction
 
 # Remove images, tags and link targets; keep the text of a link.
-_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)?")
+_IMAGE = re.compile(r"!\[(?:(?!!\[)[^\]])*+\]\([^)]*\)?")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^)]*\)?")
 _DEFINITION = re.compile(r"\[[^\[\]]*\]:\s*\S+")
 _TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>?")
-_EMPHASIS = re.compile(r"(\*\*|__|``?)(?=\S)(.+?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(\*\*|__|``?)(?=\S)(.{1,250}?)(?<=\S)\1")
 _BULLET = re.compile(r"^(?:[-*•#>]+|\d{1,2}[.)])\s+")
 _ADDRESS = re.compile(
-    r"[a-z][a-z0-9+.-]*://\S*|\b(?:javascript|vbscript|data|file|mailto|tel):\S+|\bwww\.\S*"
-    r"|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}(?:/\S*)?\b",
+    r"[a-z][a-z0-9+.-]{0,30}://\S*|\b(?:javascript|vbscript|data|file|mailto|tel):\S+|\bwww\.\S*"
+    r"|\b[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}\.[a-z]{2,24}(?:/\S*)?\b",
     re.IGNORECASE,
 )
-_BRACKETED = re.compile(r"\s*[\[(]\s*([a-z0-9]{4,12}(?:\s*[,;]\s*[a-z0-9]{4,12})*)\s*[\])]", re.IGNORECASE)
+_BRACKETED = re.compile(r"(?<!\s)\s*+[\[(]\s*+([a-z0-9]{4,12}(?:\s*+[,;]\s*+[a-z0-9]{4,12})*)\s*+[\])]", re.IGNORECASE)
 
 
 class Unreadable(ValueError):
@@ -72,7 +72,7 @@ def clean_sentence(text: str, labels: Iterable[str] = ()) -> tuple[str, tuple[st
     known, found = set(labels), dict[str, None]()
 
     def take(match: re.Match[str]) -> str:
-        named = re.split(r"\s*[,;]\s*", match[1])
+        named = [label.strip() for label in re.split("[,;]", match[1])]
         if not known.intersection(named):
             return match[0]
         found.update(dict.fromkeys(label for label in named if label in known))

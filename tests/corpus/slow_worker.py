@@ -12,6 +12,9 @@ from corpus_app.embedding import Matrix
 from inform_site.celery import app as app
 from tests.fakes import WordHashEncoder
 
+ENDLESS = "endless.ris"
+"""The name of a file that is never read to its end."""
+
 
 class SlowEncoder(WordHashEncoder):
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
@@ -28,3 +31,11 @@ def take_small_steps(**details: Any) -> None:
     from corpus_app.curation import jobs  # once Django is set up
 
     jobs.IMPORTED_AT_ONCE = 4
+    read = jobs.sources.stream
+
+    def stream(source: Any, intake: Any) -> Any:
+        while source.name == ENDLESS:
+            time.sleep(0.1)
+        return read(source, intake)
+
+    jobs.sources.stream = stream

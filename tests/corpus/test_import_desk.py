@@ -5,11 +5,13 @@ import csv
 import io
 import json
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import celery
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
@@ -17,7 +19,7 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation, sources
-from corpus_app.curation import gate, jobs, lookup
+from corpus_app.curation import gate, jobs, lookup, running
 from corpus_app.models import ImportItem, ImportJob, Study
 from qa_app.models import GoldenQuestion
 from tests.builders import make_collection, make_concept, make_curator, make_study, work
@@ -124,6 +126,38 @@ def test_choosing_all_none_and_page_by_page(client: Client, curator: User, djang
     assert ImportItem.objects.filter(chosen=True).count() == 3
     client.post(address, {"verb": "all"})
     assert ImportItem.objects.filter(chosen=True).count() == 60
+
+
+@pytest.mark.parametrize(
+    ("raised", "words"),
+    [
+        (MemoryError(), "It takes more memory than a worker may have. Split the file"),
+        (SoftTimeLimitExceeded(), "It was tried 3 times. Each time it took longer than one step may take."),
+        (SystemExit(), "It was tried 3 times. Each time the worker that was at it ended"),
+    ],
+)
+def test_a_job_that_cannot_be_done_says_why_and_can_be_tried_again(
+    raised: BaseException, words: str, client: Client, curator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = bring(client, file=upload(RIS))
+
+    def fail(*args: object) -> None:
+        raise raised
+
+    with monkeypatch.context() as broken:
+        broken.setattr(sources, "stream", fail)
+        for _ in range(running.MAX_ATTEMPTS + 1):
+            if job := jobs.find_work():
+                with suppress(SystemExit):
+                    jobs.run_job(job)
+    assert jobs.find_work() is None
+    assert words in text_of(client.get(page))
+
+    client.post(page, {"verb": "again"})
+    work()
+
+    assert ImportJob.objects.get().status == ImportJob.Status.PREVIEWED
+    assert ImportJob.objects.get().error == ""
 
 
 def test_a_failed_look_up_is_repeated(

@@ -1,6 +1,7 @@
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -319,3 +320,24 @@ def test_a_large_corpus_uses_its_index(
         assert found.dense.lowest == pytest.approx(wanted.dense.lowest, abs=0.1)
         assert found.dense.highest == wanted.dense.highest
         assert found.lexical == wanted.lexical
+
+
+class Deadly(WordHashEncoder):
+    """Ends the process where a text is poison, as the system ends one that takes too much memory."""
+
+    def encode(self, texts: Sequence[str], *, threads: int = 1) -> Matrix:
+        if "poison" in " ".join(texts):
+            raise SystemExit
+        return super().encode(texts, threads=threads)
+
+
+def test_a_text_that_ends_the_worker_is_tried_alone_and_at_last_set_aside() -> None:
+    study = make_study(texts=("Some poison here.", "A good text."))
+    for _ in range(10):
+        with embedding.use(Deadly()), suppress(SystemExit):
+            indexing.index_stale()
+
+    assert not indexing.has_work()
+    assert list(PassageVector.objects.values_list("passage__position", flat=True)) == [1]
+    assert study.passages.get(position=0).index_error == "the worker ended while it embedded this text"
+    assert "could not be indexed" in str(indexing.audit())

@@ -20,13 +20,14 @@ from corpus_app.curation import jobs
 from corpus_app.models import CorpusEvent, ImportItem, ImportJob, Passage, PassageVector, Study
 from corpus_app.records import Status
 from inform_site import queue
+from inform_site.models import QueueBeat
 from tests.builders import make_curator, make_passage, make_study
 from tests.fakes import WordHashEncoder
 
 pytestmark = pytest.mark.django_db
 
 PATIENCE_SECONDS = 300  # a worker starts in three; only a failure waits for so long
-WORKER = "worker -B --concurrency 1 --without-gossip --without-mingle --without-heartbeat"
+WORKER = "worker --concurrency 1 --without-gossip --without-mingle --without-heartbeat"
 
 
 @pytest.fixture
@@ -50,10 +51,11 @@ def start_worker(
     queue.install()
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(app: str = "tests.corpus.slow_worker") -> subprocess.Popen[bytes]:
+    def start(*options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "celery", "--quiet", "-A", "tests.corpus.slow_worker", *WORKER.split()]
         with (tmp_path / "worker.log").open("ab") as log:
             started.append(
-                subprocess.Popen([sys.executable, "-m", "celery", "--quiet", "-A", app, *WORKER.split()],
+                subprocess.Popen([*command, *(options or ["-B"])],
                  env=environment, cwd=settings.BASE_DIR, stdout=log, stderr=log, start_new_session=True),
             )  # fmt: skip
         return started[-1]
@@ -115,6 +117,36 @@ def test_work_outlives_killed_workers_and_nothing_is_imported_twice(
     assert ImportJob.objects.get().report["outcomes"] == {"created": total}
     assert indexing.progress() == indexing.Progress(passages + total, passages + total)
     assert indexing.audit() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_import_that_never_ends_is_set_aside_and_holds_nothing_up(
+    start_worker: Callable[..., subprocess.Popen[bytes]],
+    environment: dict[str, str],
+    encoder: WordHashEncoder,
+    tmp_path: Path,
+) -> None:
+    environment |= {"INFORM_TASK_SECONDS": "2", "INDEX_SWEEP_SECONDS": "1"}
+    content = b"TY  - JOUR\nTI  - Squats\nER  - \n"
+    endless = jobs.create_job(content, file_name="endless.ris", by=None)
+    start_worker("--queues", "imports", "-B", "--hostname", "imports@%h")
+    start_worker("--queues", "index", "--hostname", "index@%h")
+    wait_for(lambda: ImportJob.objects.get(pk=endless.pk).attempts > 0, tmp_path)
+
+    passage = make_study().passages.get()
+    wait_for(PassageVector.objects.filter(passage=passage).exists, tmp_path)
+    assert ImportJob.objects.get(pk=endless.pk).status == ImportJob.Status.READING
+    after = jobs.create_job(content, file_name="after.ris", by=None)
+    wait_for(lambda: ImportJob.objects.get(pk=after.pk).status == ImportJob.Status.PREVIEWED, tmp_path)
+
+    wait_for(lambda: ImportJob.objects.get(pk=endless.pk).status == ImportJob.Status.FAILED, tmp_path)
+    stopped = ImportJob.objects.get(pk=endless.pk)
+    assert stopped.error.startswith("It was tried 3 times. Each time it took longer than one step may take.")
+    assert QueueBeat.objects.get(queue="index").unindexed == 0
+    assert jobs.find_work() is None
+
+    jobs.try_again(stopped)
+    assert (stopped.status, stopped.attempts, stopped.error) == (ImportJob.Status.WAITING, 0, "")
 
 
 def in_threads(work, count: int = 1) -> None:

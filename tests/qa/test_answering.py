@@ -3,17 +3,22 @@
 import json
 import re
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 from django.db import IntegrityError
 from django.test import Client
+from django.utils import timezone
 from jsonschema import Draft202012Validator
 
-from corpus_app import curation, embedding
+from corpus_app import curation, embedding, indexing
+from corpus_app.models import PassageVector
 from corpus_app.records import Direction, Finding, Lean
+from inform_site.models import QueueBeat
 from qa_app.answers import answering, asking, payload
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, AnswerCitation
@@ -84,6 +89,32 @@ def test_readiness_says_when_no_model_was_fitted_for_the_encoder(client: Client)
 
     with embedding.use(WordHashEncoder("other@test")):
         assert "calibrate" in client.get("/readyz").json()["calibration"]
+
+
+def test_readiness_names_what_is_late_and_stays_ready(client: Client) -> None:
+    now = timezone.now()
+    QueueBeat.objects.bulk_create(QueueBeat(queue=queue.name, beat_at=now) for queue in settings.QUEUES)
+    assert client.get("/readyz").json()["delays"] == []
+
+    QueueBeat.objects.filter(queue="imports").update(beat_at=now - timedelta(hours=1))
+    QueueBeat.objects.filter(queue="index").update(unindexed=2)
+
+    response = client.get("/readyz")
+    assert response.status_code == 200
+    assert response.json()["delays"] == [
+        "2 passages of published studies have had no vector for more than 5 minutes; they are found by their words alone.",
+        "The queue “imports” has had nothing done for 60 minutes.",
+    ]
+
+
+def test_late_are_published_passages_that_no_encoder_has_embedded() -> None:
+    later = timezone.now() + timedelta(hours=1)
+    assert indexing.count_late(later) == 0
+
+    PassageVector.objects.all().delete()
+
+    assert indexing.count_late(later) > 0
+    assert indexing.count_late(timezone.now() - timedelta(hours=1)) == 0
 
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

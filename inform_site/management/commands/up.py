@@ -21,6 +21,7 @@ from django.db import DatabaseError, connection
 from corpus_app import indexing
 from inform_site.curator import ensure_development_curator
 from inform_site.postgres import EmbeddedPostgres, PostgresError
+from inform_site.queues import UPKEEP
 from inform_site.supervisor import MAX_BACKOFF_SECONDS, Supervisor
 
 HOST = "127.0.0.1"
@@ -155,7 +156,7 @@ def describe_unindexed(number: int, *, is_under_way: bool) -> str:
 
 
 def serve(port: int) -> int:
-    """Run the web server and the worker until they are asked to stop (0) or fail (1)."""
+    """Run the web server and the worker of each queue until they are asked to stop (0) or fail (1)."""
     cores = os.cpu_count() or 1
     server = settings.EMBEDDED_POSTGRES
     with Supervisor() as supervisor, DatabaseGuard(supervisor, server) if server else contextlib.nullcontext():
@@ -166,13 +167,14 @@ def serve(port: int) -> int:
             folder=settings.BASE_DIR,
             max_failures=MAX_FAILURES,
         )
-        supervisor.start(
-            "worker",
-            worker_command(),
-            environment=environment(threads=cores),
-            folder=settings.BASE_DIR,
-            max_failures=MAX_FAILURES,
-        )
+        for queue in settings.QUEUES:
+            supervisor.start(
+                queue.name,
+                worker_command(queue.name),
+                environment=environment(threads=cores),
+                folder=settings.BASE_DIR,
+                max_failures=MAX_FAILURES,
+            )
         return supervisor.run(Arrival(supervisor, port).look)
 
 
@@ -182,14 +184,16 @@ def web_command(port: int) -> list[str]:
     return [sys.executable, "-m", "uvicorn", "inform_site.asgi:application", *options.split()]
 
 
-def worker_command() -> list[str]:
-    """Return the command of one worker with the scheduler inside.
+def worker_command(queue: str) -> list[str]:
+    """Return the command of the worker of one queue; that of upkeep has the scheduler inside.
 
     Silence Celery's warning about root, which may be the only user in a container.
     """
     silence = ["-W", "ignore::UserWarning:celery.platforms"]
-    options = "-B --concurrency 1 --without-gossip --without-mingle --without-heartbeat --loglevel warning"
-    return [sys.executable, *silence, "-m", "celery", "--quiet", "-A", "inform_site", "worker", *options.split()]
+    options = "--concurrency 1 --without-gossip --without-mingle --without-heartbeat --loglevel warning"
+    of_queue = ["--queues", queue, "--hostname", f"{queue}@%h", *(["-B"] if queue == UPKEEP else [])]
+    celery = [sys.executable, *silence, "-m", "celery", "--quiet", "-A", "inform_site"]
+    return [*celery, "worker", *of_queue, *options.split()]
 
 
 def environment(*, threads: int, **names: str) -> dict[str, str]:

@@ -27,7 +27,7 @@ WORDS: Mapping[str, frozenset[str]] = {
 _STEMS = {name: frozenset(map(stem, WORDS[name])) for name in ("study", "says", "statement", "issued")}
 YEAR = re.compile(r"(?:19|20)\d\d")
 POSSESSIVE = re.compile(r"['’]s?$")
-INITIALS = re.compile(r"\s+[A-Z][A-Z.\-]{0,5}$")
+INITIALS = re.compile(r"(?<!\s)\s+[A-Z][A-Z.\-]{0,5}$")
 """Of an author's given names, after the family name."""
 ACRONYM = re.compile(r"[A-Z]{3,6}")
 _TOKEN = re.compile(r"&|[^\W_]+(?:['’][^\W_]+)*['’]?")

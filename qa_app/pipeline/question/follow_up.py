@@ -31,7 +31,7 @@ GENERIC_STEMS = frozenset(map(stem, _TABLE["generic"]["words"]))
 EVIDENCE_STEMS = frozenset(map(stem, _TABLE["evidence"]["words"]))
 """Stems of what may be asked of any answer: "how sure is that?"."""
 _PHRASES = PhraseIndex.of_language("follow_up")
-_JOINT = re.compile(r"\s*(?:,|/|\b(?:and|or|vs\.?|versus)\b)?\s*", re.IGNORECASE)
+_JOINT = re.compile(r"\s*+(?:,|/|\b(?:and|or|vs\.?|versus)\b)?\s*+", re.IGNORECASE)
 _MARK = re.compile(r"[,:()–—]|\s-\s")
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 _END = " ?!."

@@ -195,4 +195,4 @@ def _without(text: str, cuts: Iterable[Span]) -> str:
         head = _BEFORE_CUT.sub("", text[:start])
         text = f"{head} {text[end:]}"
     text = re.sub(r"\(\s*\)|\[\s*\]|,(?=\s*[,;.?!])", " ", text)
-    return re.sub(r"\s+([?.!,;:])", r"\1", " ".join(text.split())).strip(" ,;:")
+    return re.sub(r" ([?.!,;:])", r"\1", " ".join(text.split())).strip(" ,;:")

@@ -77,7 +77,7 @@ _COMPARED = (
     (re.compile(rf"\b(?:about|approximately|around|roughly|circa|ca\.?|approx\.?|some){_BEFORE_NUMBER}"), " ~ "),
 )  # fmt: skip
 _TOKEN = re.compile(
-    r"(?P<number>\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?(?:,\d{1,2}(?![\d,]))?|\.\d+)"
+    r"(?P<number>\d{1,3}(?:[, ]\d{3}){1,6}(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?(?:,\d{1,2}(?![\d,]))?|\.\d+)"
     r"|(?P<sign>[%<>≤≥±~≈×/])"
     r"|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?(?:\d[^\W_]*)?)"
 )
