@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from inform_site import postgres, variables
