@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('corpus_app', '0022_certainty_facets'),
+        ('corpus_app', '0023_study_noun'),
     ]
 
     operations = [
