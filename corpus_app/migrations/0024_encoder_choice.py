@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('corpus_app', '0023_study_noun'),
+        ('corpus_app', '0024_job_attempts'),
     ]
 
     operations = [
