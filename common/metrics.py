@@ -60,9 +60,10 @@ def set_pool(used: int, idle: int) -> None:
         instruments.pool.labels("idle").set(idle)
 
 
-def count_nothing() -> None:
-    """Prepare the counters of this process, so that a new site shows them too."""
-    _instruments()
+def prepare() -> None:
+    """Choose the folder to count in, before anything imports the library; forget processes that ended long ago."""
+    if _instruments():
+        _forget_ended()
 
 
 def folder() -> Path:
@@ -70,7 +71,7 @@ def folder() -> Path:
     return Path(settings.METRICS_DIR)
 
 
-def forget_ended() -> None:
+def _forget_ended() -> None:
     """Delete the files of ended processes where there are many; the sums begin anew, as Prometheus expects."""
     paths = sorted(folder().glob("*.db"))
     if len(paths) > MAX_FILES:
@@ -99,7 +100,7 @@ def _instruments() -> Instruments | None:
     if not settings.METRICS:
         return None
     folder().mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(folder()))  # the library reads it once, at its import
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder())  # the library reads it once, at its import
     from prometheus_client import Counter, Gauge, Histogram
 
     return Instruments(

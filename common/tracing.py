@@ -22,8 +22,9 @@ def span(name: str, **attributes: str | int) -> Iterator[None]:
     if tracer is None:
         yield
         return
-    options = {"record_exception": False, "set_status_on_exception": False}
-    with tracer.start_as_current_span(name, attributes=attributes, **options) as current:
+    with tracer.start_as_current_span(
+        name, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as current:
         try:
             yield
         except BaseException as error:

@@ -28,7 +28,9 @@ Headers = Iterable[tuple[bytes, bytes]]
 def response(client: Sequence[Any] | None, headers: Headers) -> HttpResponse:
     """Return the metrics, or 403: without a token they are for programs on this machine alone."""
     if not _may_read(client, list(headers)):
-        return HttpResponse("These figures need the token of INFORM_METRICS_TOKEN.\n", "text/plain", HTTPStatus.FORBIDDEN)
+        return HttpResponse(
+            "These figures need the token of INFORM_METRICS_TOKEN.\n", "text/plain", HTTPStatus.FORBIDDEN
+        )
     return HttpResponse(render(), CONTENT_TYPE_LATEST)
 
 
@@ -45,11 +47,13 @@ def _may_read(client: Sequence[Any] | None, headers: Sequence[tuple[bytes, bytes
 
 
 def render() -> bytes:
-    """Return all metrics as text. Without the database only its absence and the counters are there."""
-    metrics.count_nothing()
+    """Return all metrics as text, once `metrics.prepare` has been called.
+
+    Without the database, only its absence and the counters are there.
+    """
     _forget_ended_pools()
     counted = CollectorRegistry()
-    MultiProcessCollector(counted, path=str(metrics.folder()))
+    MultiProcessCollector(counted, path=str(metrics.folder()))  # type: ignore[no-untyped-call]
     stored = CollectorRegistry()
     stored.register(_Families(list(_read())))
     return generate_latest(counted) + generate_latest(stored)
@@ -96,7 +100,9 @@ def _of_database() -> Iterator[Metric]:
 def _of_queues() -> Iterator[Metric]:
     queues = list(figures.queues())
     idle = {queue.name: queue.idle_seconds for queue in queues if queue.idle_seconds is not None}
-    yield _by("inform_queue_idle_seconds", "Time since a task of the queue ended: its worker's heartbeat.", "queue", idle)
+    yield _by(
+        "inform_queue_idle_seconds", "Time since a task of the queue ended: its worker's heartbeat.", "queue", idle
+    )
     limits = {queue.name: queue.limit_seconds for queue in queues}
     yield _by("inform_queue_idle_limit_seconds", "Idle time from which on a queue is late.", "queue", limits)
     late = {queue.name: int(queue.is_late) for queue in queues}
@@ -121,7 +127,9 @@ def _of_model() -> Iterator[Metric]:
     yield CounterMetricFamily("inform_model_tokens", "Tokens that the language model read and wrote.", use.tokens)
     yield _gauge("inform_model_spent", "Spent on the language model, in the unit of the prices.", use.spent)
     yield _gauge("inform_model_spent_today", "Spent on this day (UTC).", use.spent_today)
-    yield _gauge("inform_model_daily_limit", "The most that may be spent on a day; 0: no limit.", settings.OPENAI_DAILY_LIMIT)
+    yield _gauge(
+        "inform_model_daily_limit", "The most that may be spent on a day; 0: no limit.", settings.OPENAI_DAILY_LIMIT
+    )
 
 
 def _gauge(name: str, meaning: str, value: float) -> Metric:

@@ -34,7 +34,7 @@ def watch_requests(site: ASGIApp) -> ASGIApp:
     """Count each request and trace it, as far as settings ask for either."""
     if not (settings.METRICS or settings.TRACES):
         return site
-    metrics.forget_ended()
+    metrics.prepare()
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":

@@ -23,7 +23,6 @@ def start() -> None:
         dsn=settings.SENTRY_DSN,
         before_send=before_send,
         before_breadcrumb=lambda crumb, hint: None,
-        send_default_pii=False,
         include_local_variables=False,
         include_source_context=False,
         max_request_body_size="never",

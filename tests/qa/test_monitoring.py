@@ -15,8 +15,9 @@ import httpx2
 import pytest
 import yaml
 from django.db import OperationalError
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
-from prometheus_client.parser import text_string_to_metric_families
 
 from common import metrics, tracing
 from corpus_app.models import PassageVector
@@ -27,6 +28,7 @@ from inform_site.monitoring.requests import watch_requests
 from inform_site.serving import make_site, refuse_early
 from qa_app.answers import answering, asking
 from qa_app.models import ModelSpend
+from tests.builders import make_superuser
 from tests.live import serving
 from tests.qa.conftest import ASKED
 
@@ -63,6 +65,8 @@ def address(settings: Any, folder: Path) -> Iterator[str]:
 
 def read(address: str, **headers: str) -> dict[tuple[str, ...], float]:
     """Each sample by its name and the values of its labels."""
+    from prometheus_client.parser import text_string_to_metric_families  # after the folder is chosen
+
     response = httpx2.get(f"{address}/metrics", headers=headers)
     assert response.status_code == 200, response.text
     return {
@@ -74,7 +78,11 @@ def read(address: str, **headers: str) -> dict[tuple[str, ...], float]:
 
 def count_elsewhere(folder: Path) -> None:
     """Count in another process, which ends."""
-    named = {"INFORM_METRICS": "true", "INFORM_DATA_DIR": str(folder.parent), "DJANGO_SETTINGS_MODULE": "inform_site.settings"}
+    named = {
+        "INFORM_METRICS": "true",
+        "INFORM_DATA_DIR": str(folder.parent),
+        "DJANGO_SETTINGS_MODULE": "inform_site.settings",
+    }
     environment = {name: value for name, value in os.environ.items() if name != "PROMETHEUS_MULTIPROC_DIR"} | named
     subprocess.run([sys.executable, "-c", OTHER_PROCESS], cwd=ROOT, env=environment, check=True)
 
@@ -86,7 +94,7 @@ def test_metrics_sum_what_every_process_did_and_dashboard_and_alerts_name_only_t
     count_elsewhere(folder)
     asking.ask(question=ASKED)
     httpx2.get(f"{address}/how-it-works/?q={ASKED}")
-    httpx2.get(f"{address}/nowhere/{ASKED}")
+    httpx2.get(f"{address}/nowhere/some-thing")
     QueueBeat.objects.create(queue="index", beat_at=timezone.now() - timedelta(hours=1), unindexed=2)
     QueueBeat.objects.create(queue="mail", beat_at=timezone.now())
     PassageVector.objects.all().delete()
@@ -137,6 +145,29 @@ def test_metrics_are_for_this_machine_or_for_those_who_have_the_token(address: s
     assert status(authorization="Bearer a-token") == 404
 
 
+def test_the_desk_says_in_words_what_is_late_and_what_it_costs(client: Client, settings: Any) -> None:
+    now = timezone.now()
+    QueueBeat.objects.bulk_create(
+        QueueBeat(queue=queue.name, beat_at=now - timedelta(minutes=2)) for queue in settings.QUEUES
+    )
+    client.force_login(make_superuser())
+    assert not [finding for finding in client.get(reverse("admin:index")).context["health"] if finding.needs_care]
+
+    QueueBeat.objects.filter(queue="imports").update(beat_at=now - timedelta(hours=3))
+    PassageVector.objects.all().delete()
+    ModelSpend.objects.create(day=now.date(), tokens=70, cost="1.90")
+    settings.OPENAI_MODEL, settings.OPENAI_BASE_URL, settings.OPENAI_DAILY_LIMIT = "small", "http://127.0.0.1:9", 2.0
+    page = client.get(reverse("admin:index"))
+
+    said = {finding.part: (finding.state, finding.needs_care) for finding in page.context["health"]}
+    assert said["Imports and bulk edits"] == ("nothing done for 3 hours: is its worker running?", True)
+    assert said["Mail to followers"] == ("last done 2 minutes ago", False)
+    assert said["Language model"] == ("small; 1.90 spent today of 2.00", True)
+    assert "found by words alone so far" in said["Search by meaning"][0]
+    assert said["Database"][0].startswith("answers; ")
+    assert "nothing done for 3 hours: is its worker running?" in page.content.decode()
+
+
 def test_metrics_are_there_while_the_database_is_not(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails() -> None:
         raise OperationalError
@@ -154,7 +185,9 @@ def test_json_logs_are_one_object_a_line_with_the_request_id() -> None:
     try:
         raise ValueError("first\nsecond")
     except ValueError:
-        record = logging.getLogger("inform").makeRecord("inform", logging.ERROR, "", 1, "It %s", ("fails",), sys.exc_info())
+        record = logging.getLogger("inform").makeRecord(
+            "inform", logging.ERROR, "", 1, "It %s", ("fails",), sys.exc_info()
+        )
     assert logs.OfRequest().filter(record)
 
     line = logs.JSONFormatter().format(record)
@@ -178,10 +211,10 @@ def test_traces_hold_the_stages_in_order_below_the_answer_and_no_question(monkey
 
     spans = {span.name: span for span in exporter.get_finished_spans()}
     whole = spans["answer of a question"]
-    assert {"understand", "scope", "lexical", "dense", "rank", "verify"} <= spans.keys()
+    assert {"understand", "scope", "encode", "lexical", "rank", "answer", "verify"} <= spans.keys()
     assert all(span.context.trace_id == whole.context.trace_id for span in spans.values())
     assert spans["understand"].parent.span_id == whole.context.span_id
-    with pytest.raises(ValueError), tracing.span("fails", stage="one"):
+    with pytest.raises(ValueError, match="weekly"), tracing.span("fails", stage="one"):
         raise ValueError(ASKED)
     failed = exporter.get_finished_spans()[-1]
     assert dict(failed.attributes) == {"stage": "one", "error.type": "ValueError"}
@@ -200,10 +233,12 @@ def test_error_reports_hold_class_and_place_and_no_text(settings: Any, monkeypat
         raise RuntimeError(f"cannot answer {ASKED}")
 
     monkeypatch.setattr(answering, "make", fails)
+    logger = logging.Logger("silent")
+    logger.addHandler(logging.NullHandler())
     try:
         asking.ask(question=ASKED)
     except RuntimeError:
-        logging.getLogger("inform").exception("It failed for %s", ASKED)
+        logger.exception("It failed for %s", ASKED)
     sdk.get_client().close()
 
     (envelope,) = sent
