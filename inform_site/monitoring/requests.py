@@ -63,7 +63,8 @@ def watch_requests(site: ASGIApp) -> ASGIApp:
 
 
 def _is_stream(message: Any) -> bool:
-    return any(name == b"content-type" and b"event-stream" in value for name, value in message.get("headers", ()))
+    headers = ((name.lower(), value) for name, value in message.get("headers", ()))
+    return any(name == b"content-type" and b"event-stream" in value for name, value in headers)
 
 
 def _note_pool() -> None:

@@ -95,6 +95,7 @@ def test_metrics_sum_what_every_process_did_and_dashboard_and_alerts_name_only_t
     asking.ask(question=ASKED)
     httpx2.get(f"{address}/how-it-works/?q={ASKED}")
     httpx2.get(f"{address}/nowhere/some-thing")
+    httpx2.post(f"{address}/api/v1/answers/stream", json={"question": ASKED}, timeout=60)
     QueueBeat.objects.create(queue="index", beat_at=timezone.now() - timedelta(hours=1), unindexed=2)
     QueueBeat.objects.create(queue="mail", beat_at=timezone.now())
     PassageVector.objects.all().delete()
@@ -105,13 +106,14 @@ def test_metrics_sum_what_every_process_did_and_dashboard_and_alerts_name_only_t
     def grown(*key: str) -> float:
         return now[key] - before.get(key, 0)
 
-    assert grown("inform_answers_total", "answered", "extractive") == 1
+    assert grown("inform_answers_total", "answered", "extractive") == 2
     assert grown("inform_answers_total", "answered", "llm") == 1
-    assert grown("inform_stage_seconds_count", "answer") == 2
-    assert grown("inform_stage_seconds_count", "total") == 1
+    assert grown("inform_stage_seconds_count", "answer") == 3
+    assert grown("inform_stage_seconds_count", "total") == 2
     assert grown("inform_model_call_seconds_count", "timeout") == 1
     assert grown("inform_request_seconds_count", "page", "200") == 1
     assert grown("inform_request_seconds_count", "page", "404") == 1
+    assert grown("inform_request_seconds_count", "stream", "200") == 1
     assert now["inform_queue_late", "index"] == now["inform_queue_late", "upkeep"] == 1
     assert now["inform_queue_late", "mail"] == 0
     assert 3600 <= now["inform_queue_idle_seconds", "index"] < 3700
