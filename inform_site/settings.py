@@ -482,7 +482,8 @@ LOGS: str = read("INFORM_LOGS")
 TRACES: str = read("INFORM_TRACES")
 SENTRY_DSN: str = read("INFORM_SENTRY_DSN")
 
-if (TRACES and not find_spec("opentelemetry.sdk")) or (SENTRY_DSN and not find_spec("sentry_sdk")):
+_has_telemetry = find_spec("opentelemetry") and find_spec("opentelemetry.sdk") and find_spec("sentry_sdk")
+if (TRACES or SENTRY_DSN) and not _has_telemetry:
     raise ImproperlyConfigured(
         "INFORM_TRACES and INFORM_SENTRY_DSN need packages that are not installed. "
         "Install requirements/telemetry.lock, or leave both out."
