@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
@@ -12,21 +12,28 @@ from django.conf import settings
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
-MISSING = "INFORM_TRACES needs packages that are not installed: requirements/telemetry.lock names them."
+Note = Callable[[str, str | int], None]
+
+
+def _note_nothing(name: str, value: str | int) -> None:
+    return
 
 
 @contextmanager
-def span(name: str, **attributes: str | int) -> Iterator[None]:
-    """Trace the block; of an exception only the class is recorded, since its message may quote the question."""
+def span(name: str, **attributes: str | int) -> Iterator[Note]:
+    """Trace the block, which may note attributes; of an exception only the class is recorded.
+
+    Its message may quote the question.
+    """
     tracer = _tracer()
     if tracer is None:
-        yield
+        yield _note_nothing
         return
     with tracer.start_as_current_span(
         name, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as current:
         try:
-            yield
+            yield current.set_attribute
         except BaseException as error:
             current.set_attribute("error.type", type(error).__name__)
             raise

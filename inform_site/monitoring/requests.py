@@ -41,16 +41,19 @@ def watch_requests(site: ASGIApp) -> ASGIApp:
             await site(scope, receive, send)
             return
         kind, status, start = kind_of(scope["path"]), 0, perf_counter()
-
-        async def noted(message: Any) -> None:
-            nonlocal kind, status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                kind = "stream" if _is_stream(message) else kind
-            await send(message)
-
         try:
-            with tracing.span(f"request {kind}", **{"http.request.method": scope["method"]}):
+            with tracing.span(f"request {kind}", **{"http.request.method": scope["method"]}) as note:
+
+                async def noted(message: Any) -> None:
+                    nonlocal kind, status
+                    if message["type"] == "http.response.start":
+                        status = message["status"]
+                        headers = _headers(message)
+                        kind = "stream" if b"event-stream" in headers.get(b"content-type", b"") else kind
+                        note("http.response.status_code", status)
+                        note("request_id", headers.get(b"x-request-id", b"-").decode("latin-1"))
+                    await send(message)
+
                 await site(scope, receive, noted)
         except Exception:
             status = status or 500
@@ -62,9 +65,8 @@ def watch_requests(site: ASGIApp) -> ASGIApp:
     return application
 
 
-def _is_stream(message: Any) -> bool:
-    headers = ((name.lower(), value) for name, value in message.get("headers", ()))
-    return any(name == b"content-type" and b"event-stream" in value for name, value in headers)
+def _headers(message: Any) -> dict[bytes, bytes]:
+    return {name.lower(): value for name, value in message.get("headers", ())}
 
 
 def _note_pool() -> None:

@@ -24,10 +24,10 @@ STAGES = (
 )
 """Names of the stages, as stored answers have them."""
 
-Span = Callable[[str], AbstractContextManager[None]]
+Span = Callable[[str], AbstractContextManager[object]]
 
 
-def no_span(stage: str) -> AbstractContextManager[None]:
+def no_span(stage: str) -> AbstractContextManager[object]:
     """Trace nothing."""
     return nullcontext()
 

@@ -200,7 +200,9 @@ def test_json_logs_are_one_object_a_line_with_the_request_id() -> None:
     assert read["exception"].endswith("ValueError: first\nsecond")
 
 
-def test_traces_hold_the_stages_in_order_below_the_answer_and_no_question(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_traces_hold_the_stages_in_order_below_the_answer_and_no_question(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="an extra: requirements/telemetry.lock")
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -209,12 +211,18 @@ def test_traces_hold_the_stages_in_order_below_the_answer_and_no_question(monkey
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(tracing, "_tracer", lambda: provider.get_tracer("inform"))
 
-    asking.ask(question=ASKED)
+    settings.TRACES = "http://127.0.0.1:9"
+    with serving(watch_requests(make_site())) as url:
+        sent = httpx2.post(f"{url}/api/v1/answers", json={"question": ASKED}, timeout=60)
 
     spans = {span.name: span for span in exporter.get_finished_spans()}
     whole = spans["answer of a question"]
     assert {"understand", "scope", "encode", "lexical", "rank", "answer", "verify"} <= spans.keys()
     assert all(span.context.trace_id == whole.context.trace_id for span in spans.values())
+    request = dict(spans["request api"].attributes)
+    assert request["http.response.status_code"] == 201
+    assert request["request_id"] == sent.headers["x-request-id"]
+    assert whole.parent.span_id == spans["request api"].context.span_id
     assert spans["understand"].parent.span_id == whole.context.span_id
     with pytest.raises(ValueError, match="weekly"), tracing.span("fails", stage="one"):
         raise ValueError(ASKED)
