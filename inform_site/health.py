@@ -43,7 +43,7 @@ def state() -> tuple[dict[str, Any], HTTPStatus]:
         return away(), HTTPStatus.SERVICE_UNAVAILABLE
     try:
         with patience(DATABASE_SECONDS):
-            has_vectors, trouble, corpus_calibration, late = _look()
+            has_vectors, trouble, late, corpus_calibration = _look()
     except (DatabaseError, InterfaceError):
         outage.report()
         return away(), HTTPStatus.SERVICE_UNAVAILABLE
@@ -75,8 +75,8 @@ def away() -> dict[str, Any]:
     }
 
 
-def _look() -> tuple[bool, str | None, dict[str, Any] | None, list[str]]:
+def _look() -> tuple[bool, str | None, list[str], dict[str, Any] | None]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
         has_vectors = bool(cursor.fetchone()[0])
-    return has_vectors, engines.model_trouble(), describe_calibration(), heartbeats.delays()
+    return has_vectors, engines.model_trouble(), heartbeats.delays(), describe_calibration()

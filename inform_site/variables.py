@@ -79,8 +79,8 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
                  example="pgmq://localhost", is_secret=True),
         Variable("INDEX_SWEEP_SECONDS", NUMBER, 30, "How often the worker looks for work that nobody told it of."),
         Variable("INFORM_TASK_SECONDS", NUMBER, 300,
-                 "The longest that one task of an import, a bulk edit or mail may take; then it is stopped."),
-        Variable("INFORM_TASK_MEGABYTES", NUMBER, 3_000, "The most memory that one task may take."),
+                 "After how many seconds one task of an import, a bulk edit or mail is stopped."),
+        Variable("INFORM_TASK_MEGABYTES", NUMBER, 3_000, "Above how much memory a task of the workers is ended."),
     ),
     "Load": (
         Variable("INFORM_REQUESTS_AT_ONCE", NUMBER, 3,

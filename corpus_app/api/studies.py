@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -63,7 +64,7 @@ class StudiesView(Resource):
     def known(self) -> tuple[str, ...]:  # type: ignore[override]
         return (*OTHER_FILTERS, *self.given_often, *parameters.OF_LISTS)
 
-    @property
+    @cached_property
     def given_often(self) -> tuple[str, ...]:
         return browsing.facets()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +32,16 @@ class CheckedFinding:
         return self.finding.severity is Severity.BLOCKS and not self.waived
 
 
-@cache
-def code_digest() -> str:
+def _read_code_digest() -> str:
     """Return a digest of the gate's code and word lists; cached findings of another digest are stale."""
     folder = Path(quality.__file__).parent
     digest = hashlib.sha256()
     for path in sorted([*folder.glob("*.py"), *folder.glob("*.txt")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+CODE_DIGEST = _read_code_digest()
 
 
 def key_of(text: str, finding: Finding) -> str:
@@ -55,7 +56,7 @@ def count_blocking(texts: Iterable[str]) -> int:
 
 def stale_passages() -> QuerySet[Passage]:
     """Return the passages whose current text this version of the gate has not checked."""
-    seen = Q(check_of_text__content_hash=F("content_hash"), check_of_text__gate=code_digest())
+    seen = Q(check_of_text__content_hash=F("content_hash"), check_of_text__gate=CODE_DIGEST)
     return Passage.objects.exclude(seen)
 
 
@@ -80,7 +81,7 @@ def _check_rows(rows: Sequence[tuple[int, str, str]]) -> None:
             PassageCheck(
                 passage_id=pk,
                 content_hash=content_hash,
-                gate=code_digest(),
+                gate=CODE_DIGEST,
                 findings=[_to_json(finding) for finding in found],
                 n_open=n_open,
             )
@@ -142,7 +143,7 @@ def findings_of_loaded(passages: Iterable[Passage]) -> Mapping[int, tuple[Checke
 
 def _findings(passage: Passage) -> Sequence[Finding]:
     check: PassageCheck | None = getattr(passage, "check_of_text", None)
-    if check and (check.content_hash, check.gate) == (passage.content_hash, code_digest()):
+    if check and (check.content_hash, check.gate) == (passage.content_hash, CODE_DIGEST):
         return [_from_json(stored) for stored in check.findings]
     return quality.check(passage.text)
 

@@ -67,7 +67,13 @@ MARKDOWN = Reader("Markdown with headings", web_pages.markdown_items)
 EPUB = Reader("EPUB", epub.items)
 PDF = Reader("PDF", pdf_source.items)
 READERS = (RIS, NBIB, BIBTEX, ENDNOTE, PUBMED, JATS, CSV, SHEET, JSON, BEIR, HTML, MARKDOWN, EPUB, PDF)
-FORMAT_NAMES = f"{', '.join(reader.name for reader in READERS)}, or a zip of these"
+
+
+def _listed(readers: Iterable[Reader]) -> str:
+    return ", ".join(dict.fromkeys(reader.name for reader in readers))
+
+
+FORMAT_NAMES = f"{_listed(READERS)}, or a zip of these"
 """The formats as people who choose a file are told."""
 
 _ROOTS = {
@@ -110,7 +116,7 @@ def detect(source: Source) -> Reader:
         if web_pages.is_html(_decoded(source, head)):
             return HTML
         raise Refused(
-            f"is XML of a kind that is not known (<{root[:40]}>); known are JATS, PubMed and EndNote. "
+            f"is XML of a kind that is not known (<{root[:40]}>); known are {_listed(_ROOTS.values())}. "
             "From a reference manager, export as RIS, BibTeX or CSV.",
             1,
         )
@@ -132,7 +138,7 @@ def detect(source: Source) -> Reader:
     if re.match(r"FN [A-Z]|VR 1\.0|PT [JBSP]\n", text):
         raise Refused("is in the tagged format of Web of Science; export it once more as RIS.", 1)
     raise Refused(
-        f"is none of the formats that can be read ({', '.join(reader.name for reader in READERS)}). Plain text is "
+        f"is none of the formats that can be read ({_listed(READERS)}). Plain text is "
         f"pasted into the form, or given headings as Markdown has them (# Heading).",
         1,
     )

@@ -14,7 +14,7 @@ STEP = 0.1  # of the axis of risk
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """What comes of giving only the answers with at least this chance."""
+    """Describe the result of giving only the answers with at least this chance."""
 
     least: float
     """Lowest chance given, from 0 to 1."""
