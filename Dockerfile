@@ -10,9 +10,11 @@ ENV PYTHONUNBUFFERED=1 \
 
 WORKDIR /srv/inform
 
-COPY requirements/torch.txt requirements/base.lock requirements/
+# telemetry: traces and error reports too; mcp: the site for assistants
+ARG LOCK=base
+COPY requirements/torch.txt requirements/${LOCK}.lock requirements/
 RUN pip install --no-deps --require-hashes --extra-index-url https://download.pytorch.org/whl/cpu --requirement requirements/torch.txt \
-    && pip install --require-hashes --requirement requirements/base.lock
+    && pip install --require-hashes --requirement requirements/${LOCK}.lock
 
 COPY . .
 RUN useradd --system --no-create-home --shell /usr/sbin/nologin inform \

@@ -62,7 +62,7 @@ messages: setup ## bring the translations in step with templates and code, and c
 	@exec $(PYTHON) tests/messages.py
 
 lock: setup ## write the pins of requirements/*.in, with their hashes
-	@for name in base mcp dev; do \
+	@for name in base mcp telemetry dev; do \
 	    echo "requirements/$$name.lock"; \
 	    draft=$$(mktemp); \
 	    sed 's/^\(torch==[0-9.]*\) /\1+cpu /' requirements/$$name.lock > $$draft; \

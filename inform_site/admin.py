@@ -45,11 +45,13 @@ class InformAdminSite(AdminSite):
             key=lambda panel: (not panel.is_work, not any(figure.needs_care for figure in panel.figures), panel.as_bars)
         )  # work first
         shown = [(panel, max((figure.number for figure in panel.figures), default=0) or 1) for panel in panels]
+        from inform_site.monitoring import health  # it needs models, which are loaded later
         from inform_site.start import steps, views  # it uses admin classes, which register at this site
 
         may_start = views.may_start(request)
         start = {"may_start": may_start, "steps": steps.steps() if may_start and steps.is_empty() else []}
-        return super().index(request, {**(extra_context or {}), "panels": shown, **start})
+        told = {"panels": shown, "health": health.findings(cast(User, request.user))}
+        return super().index(request, {**(extra_context or {}), **told, **start})
 
     def get_urls(self) -> list[Any]:
         from inform_site.start import views  # as above

@@ -12,9 +12,11 @@ class InformAdminConfig(apps.AdminConfig):
         from inform_site.api.access import may_mail, seconds_to_wait
         from inform_site.clients import keys
         from inform_site.clients.addresses import client_of
+        from inform_site.monitoring import sentry
         from qa_app import hooks
 
         super().ready()
+        sentry.start()
         hooks.count_request, hooks.count_mail = seconds_to_wait, may_mail
         hooks.identify_client, hooks.is_client_active = client_of, keys.is_active
         hooks.add_question, hooks.add_alias = accepting.add_question, accepting.add_alias

@@ -18,6 +18,7 @@ site = serving.make_site()
 
 from inform_site import releases  # noqa: E402  # imports models, so after setup
 from inform_site.intake import limit_bodies  # noqa: E402
+from inform_site.monitoring.requests import watch_requests  # noqa: E402
 
 try:
     releases.require_known_database()
@@ -26,7 +27,7 @@ except ImproperlyConfigured as error:
 except DatabaseError as error:  # it may come later
     logging.getLogger(__name__).warning("The database does not answer yet: %s", error)
 
-application = serving.refuse_early(mount_mcp(limit_bodies(site)), site.gate)
+application = watch_requests(serving.refuse_early(mount_mcp(limit_bodies(site)), site.gate))
 
 
 def _warm_up() -> None:

@@ -137,6 +137,12 @@ def parse_reranker(text: str) -> str:
     return text
 
 
+def parse_logs(text: str) -> str:
+    if text not in ("text", "json"):
+        raise ValueError(f"{text!r} is neither text nor json")
+    return text
+
+
 def parse_list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
@@ -160,6 +166,7 @@ PORT = Kind("port", whole_number(1, 65_535))
 AMOUNT = Kind("amount", parse_amount)
 SECONDS = Kind("seconds", parse_seconds)
 LIST = Kind("list", parse_list)
+LOGS = Kind("text or json", parse_logs)
 ADDRESS = Kind("address", parse_address)
 NETWORKS = Kind("networks", parse_networks)
 PROXIES = Kind("number or networks", read_proxies)

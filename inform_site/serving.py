@@ -117,7 +117,7 @@ async def _work(gate: Gate, chain: Callable[[HttpRequest], Any], request: HttpRe
 
 
 def refuse_early(site: ASGIApp, gate: Gate) -> ASGIApp:
-    """Answer /livez, /readyz and what cannot be served now in the event loop, before any thread is taken."""
+    """Answer /livez, /readyz, /metrics and what cannot be served now in the event loop, before any thread is taken."""
     readiness = _Readiness()
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -129,6 +129,8 @@ def refuse_early(site: ASGIApp, gate: Gate) -> ASGIApp:
             await _send(scope, send, JsonResponse({"ok": True}))
         elif path == "/readyz" and is_read:
             await _send(scope, send, await readiness.response())
+        elif path == "/metrics" and is_read and settings.METRICS:
+            await _send(scope, send, await _metrics(scope))
         elif gate.is_full and not path.startswith("/static/"):
             await _refuse(scope, send, is_busy=True)
         elif outage.is_on and not path.startswith(WITHOUT_DATABASE):
@@ -137,6 +139,17 @@ def refuse_early(site: ASGIApp, gate: Gate) -> ASGIApp:
             await _serve(site, scope, receive, send)
 
     return application
+
+
+async def _metrics(scope: Any) -> HttpResponse:
+    """Return the metrics, made in a thread of their own: they are wanted most when requests wait."""
+    from inform_site.monitoring import exposition
+
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_metrics_thread, exposition.response, scope["client"], scope["headers"])
+
+
+_metrics_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="metrics")
 
 
 async def _serve(site: ASGIApp, scope: Any, receive: Any, send: Any) -> None:

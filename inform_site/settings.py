@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -472,6 +473,22 @@ KEY_QUOTAS = {
     "write": read("INFORM_KEY_WRITES"),
 }
 
+# --- Monitoring: docs/operating.md ---------------------------------------------------------------------------------
+
+METRICS: bool = read("INFORM_METRICS")
+METRICS_DIR = DATA_DIR / "metrics"  # the counters, shared by all processes of this machine
+METRICS_TOKEN: str = read("INFORM_METRICS_TOKEN")
+LOGS: str = read("INFORM_LOGS")
+TRACES: str = read("INFORM_TRACES")
+SENTRY_DSN: str = read("INFORM_SENTRY_DSN")
+
+_has_telemetry = find_spec("opentelemetry") and find_spec("opentelemetry.sdk") and find_spec("sentry_sdk")
+if (TRACES or SENTRY_DSN) and not _has_telemetry:
+    raise ImproperlyConfigured(
+        "INFORM_TRACES and INFORM_SENTRY_DSN need packages that are not installed. "
+        "Install requirements/telemetry.lock, or leave both out."
+    )
+
 # --- Safety ---------------------------------------------------------------------------------------------------------
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024  # the largest form is a study with its passages
@@ -507,8 +524,11 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"request": {"()": "inform_site.logs.OfRequest"}},
-    "formatters": {"line": {"format": "{levelname} {name} [{request_id}]: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request"]}},
+    "formatters": {
+        "text": {"format": "{levelname} {name} [{request_id}]: {message}", "style": "{"},
+        "json": {"()": "inform_site.logs.JSONFormatter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOGS, "filters": ["request"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
         "httpx": {"level": "WARNING"},

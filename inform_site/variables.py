@@ -19,6 +19,7 @@ from inform_site.environment import (
     COUNT,
     FOLDER,
     LIST,
+    LOGS,
     NETWORKS,
     NUMBER,
     POLICY,
@@ -89,6 +90,19 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
                  "Requests that may wait. Beyond them the site answers 503 with Retry-After at once."),
         Variable("INFORM_SERVER_TIMING", BOOL, False,
                  "Every response says how long it took to make (Server-Timing): for measurements, not for readers."),
+    ),
+    "Monitoring: docs/operating.md": (
+        Variable("INFORM_METRICS", BOOL, False,
+                 "Figures for Prometheus at /metrics. Without a token, only for programs on the same machine."),
+        Variable("INFORM_METRICS_TOKEN", TEXT, "", "The token that Prometheus sends: Authorization: Bearer ….",
+                 is_secret=True),
+        Variable("INFORM_LOGS", LOGS, "text", "How log lines are written: text, or json with one object in each line."),
+        Variable("INFORM_TRACES", ADDRESS, "",
+                 "Where traces go, by OTLP over HTTP. They hold stages and times, never a question. Needs "
+                 "requirements/telemetry.lock.", example="http://localhost:4318/v1/traces"),
+        Variable("INFORM_SENTRY_DSN", ADDRESS, "",
+                 "Where failures are reported, by Sentry's protocol: class and place, never a question. Needs "
+                 "requirements/telemetry.lock.", example="https://key@sentry.example/1", is_secret=True),
     ),
     "Quotas, in a minute and on a day (UTC); 0/minute closes": (
         Variable("INFORM_ANONYMOUS_ASKS", QUOTA, Limits(20, 500), "Questions by address, on pages and by the API."),

@@ -173,6 +173,7 @@ def test_a_bad_value_names_itself_and_a_good_one_is_kept(monkeypatch: pytest.Mon
     for name, value, said in (
         ("INFORM_POLICY", "seed-003", "There is no preset 'seed-003'; there are default, seed-000"),
         ("INFORM_POLICY", "default, evidence_passages=none", "evidence_passages=none cannot be read"),
+        ("INFORM_LOGS", "yaml", "'yaml' is neither text nor json"),
         ("INFORM_RERANKER", "bm25", "'bm25' is neither llm nor cross-encoder: with a name or a folder behind it"),
         ("INFORM_RERANKER", "cross-encoder:", "is neither llm nor cross-encoder:"),
         ("INFORM_GOLDEN_GUARD", "enabled", "'enabled' is not one of true, false"),

@@ -20,6 +20,7 @@ from django.db import DatabaseError, connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from common import metrics, tracing
 from corpus_app import search
 from qa_app.answers import engines, packing, payload
 from qa_app.answers.corpus import SearchedCorpus
@@ -71,16 +72,17 @@ def make(
 
     Raises Abandoned (at the next stage, once every client has left), ModelQuotaUsedUp and OutOfTime.
     """
-    ending = engines.engine(policy).answer(
-        question,
-        corpus=SearchedCorpus(limit),
-        writers=writers(writer, waiting=waiting, allowance=allowance),
-        today=timezone.localdate(),
-        reviewed=reviewed,
-        progress=progress,
-        limit=limit,
-        reranker=reranker(waiting),
-    )
+    with tracing.span("answer of a question"):
+        ending = engines.engine(policy).answer(
+            question,
+            corpus=SearchedCorpus(limit),
+            writers=writers(writer, waiting=waiting, allowance=allowance),
+            today=timezone.localdate(),
+            reviewed=reviewed,
+            progress=progress,
+            limit=limit,
+            reranker=reranker(waiting),
+        )
     return _with_missing_model(ending, writer)
 
 
@@ -264,6 +266,7 @@ def store(
         is_whole = not ending.question.filters.narrows  # what some studies lack, others may have
         if files_gap and is_whole and not isinstance(ending, Counted) and ending.outcome in FILED:
             Gap.objects.file(row, missing=list(ending.missing))
+    metrics.count_answer(ending.outcome.value, body["generator"]["name"], body["timings_ms"])
     return body
 
 

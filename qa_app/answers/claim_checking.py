@@ -8,6 +8,7 @@ from math import ceil
 
 from django.utils.translation import gettext_noop as N_
 
+from common import tracing
 from corpus_app import search
 from qa_app.answers import answering, asking, engines, payload
 from qa_app.answers.asking import BadInput, is_storable
@@ -103,7 +104,7 @@ def check_one(text: str, *, collection: str | None = None) -> Payload:
 def _check(claim: ClaimText, collection: str | None, limit: TimeLimit) -> Payload:
     question = Question(claim.text, clean(claim.text)[:MAX_CLAIM_LENGTH], collection=collection)
     engine = engines.engine(answering.POLICY)
-    checked = engine.check_claim(question, corpus=SearchedCorpus(limit), clock=Clock(limit=limit))
+    checked = engine.check_claim(question, corpus=SearchedCorpus(limit), clock=Clock(limit=limit, span=tracing.span))
     declined = answering.reviewed(checked) if isinstance(checked, Declined) else None
     found = checked if isinstance(checked, CheckedClaim) else None
     return {

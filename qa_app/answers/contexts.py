@@ -12,6 +12,7 @@ from typing import Literal
 from django.conf import settings
 from django.db import transaction
 
+from common import tracing
 from corpus_app import search
 from corpus_app.records import Notice, Status
 from qa_app.answers import answering, payload
@@ -145,7 +146,7 @@ def write_part(
     except NotReadable as error:  # frozen by another release
         raise ExpiredContext from error
     evidence = _still_public(evidence)
-    clock = Clock(limit=limit)
+    clock = Clock(limit=limit, span=tracing.span)
     writers = answering.writers(writer, (part,), allowance=allowance)
     written = writing.write(writers, evidence, policy, clock, (part,))
     sentences = written.summary if part == "summary" else written.answer

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from common import tracing
 from corpus_app import search
 from qa_app.pipeline import learned
 from qa_app.pipeline.learned import DEFAULT_ENCODER, BadModel, ModelFile
@@ -22,7 +23,7 @@ KINDS = ("relevance", "answerability", "lead", "grounding")
 def engine(policy: Policy) -> Engine:
     """Return the engine for the configured encoder."""
     models, classifier = load(search.encoder_name())
-    return Engine(models, classifier, policy)
+    return Engine(models, classifier, policy, span=tracing.span)
 
 
 @lru_cache(maxsize=4)  # files are read once a process: a millisecond each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from common import tracing
 from corpus_app import search
 from corpus_app.records import Leg
 from qa_app.answers import answering, engines, payload
@@ -15,7 +16,7 @@ from qa_app.pipeline.run import Searched
 
 def find(question: Question, *, limit: int, time_limit: TimeLimit | None = None) -> Payload:
     """Return the best `limit` passages, or the fixed reply to a declined question. Raises OutOfTime."""
-    clock = Clock(limit=time_limit)
+    clock = Clock(limit=time_limit, span=tracing.span)
     engine = engines.engine(answering.POLICY)
     found = engine.search(question, corpus=SearchedCorpus(time_limit), clock=clock, reranker=answering.reranker())
     if isinstance(found, Declined):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -24,6 +24,13 @@ STAGES = (
 )
 """Names of the stages, as stored answers have them."""
 
+Span = Callable[[str], AbstractContextManager[object]]
+
+
+def no_span(stage: str) -> AbstractContextManager[object]:
+    """Trace nothing."""
+    return nullcontext()
+
 
 @dataclass
 class Clock:
@@ -36,6 +43,8 @@ class Clock:
     spent: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(STAGES))
     progress: Progress = field(default_factory=Unwatched)
     limit: Limit | None = None
+    span: Span = field(default=no_span)
+    """Traces each stage."""
     _inner: float = 0.0
     """Milliseconds of nested stages, which the enclosing stage does not count."""
 
@@ -48,7 +57,8 @@ class Clock:
         start = perf_counter()
         outer, self._inner = self._inner, 0.0
         try:
-            yield
+            with self.span(stage):
+                yield
         finally:
             whole = 1000 * (perf_counter() - start)
             spent = (self.spent.get(stage) or 0.0) + round(whole - self._inner, 3)

@@ -128,7 +128,9 @@ def retrieve(
     names = " ".join(concept.name for concept in linked)
     longer = replace(query, text=f"{query.text} {names}")
     with clock("linked"):
-        further = _retrieve_once(longer, corpus, facts, models, policy, Clock(limit=clock.limit), collection)
+        further = _retrieve_once(
+            longer, corpus, facts, models, policy, Clock(limit=clock.limit, span=clock.span), collection
+        )
     best = further if further.answerable > found.answerable else found
     return replace(best, linked=linked, linked_leg=further.found.lexical)
 

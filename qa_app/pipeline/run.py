@@ -9,7 +9,7 @@ from datetime import date
 from corpus_app.records import Concept
 from qa_app.pipeline import claims, endings, evidence, timeline, writing
 from qa_app.pipeline.claims import CheckedClaim
-from qa_app.pipeline.clock import Clock
+from qa_app.pipeline.clock import Clock, Span, no_span
 from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, LegFailed, Limit, Progress, Reranker, Unwatched, Writer
@@ -38,8 +38,10 @@ class Searched:
 class Engine:
     """The answering engine with everything that does not change from question to question."""
 
-    def __init__(self, models: Models, classifier: SafetyClassifier | None, policy: Policy) -> None:
-        self.models, self.classifier, self.policy = models, classifier, policy
+    def __init__(
+        self, models: Models, classifier: SafetyClassifier | None, policy: Policy, *, span: Span = no_span
+    ) -> None:
+        self.models, self.classifier, self.policy, self.span = models, classifier, policy, span
 
     def answer(
         self,
@@ -55,7 +57,7 @@ class Engine:
     ) -> Ending:
         """Return the answer, or an honest refusal. Raises Abandoned, OutOfTime and DatabaseError."""
         progress = progress or Unwatched()
-        clock = Clock(progress=progress, limit=limit)
+        clock = Clock(progress=progress, limit=limit, span=self.span)
         with corpus.snapshot():
             with clock("understand"):
                 facts = corpus.facts()

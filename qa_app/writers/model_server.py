@@ -15,6 +15,7 @@ from datetime import date
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
+from common import metrics
 from common.places import give_back_place
 from qa_app.writers.records import Clock, Deadline, Message, Price, Reply, Request, ServerFailed, Waiting
 
@@ -192,6 +193,7 @@ class ModelServer:
         """
         reserved = [self._max_cost(request) for request in requests]
         if not self.breaker.admit():
+            metrics.count_model_call("circuit_open", 0)
             raise ServerFailed("circuit_open", "The language model has failed several times and is left alone a while.")
         try:
             day = self._budget.reserve(sum(reserved))
@@ -200,6 +202,7 @@ class ModelServer:
             raise
         if day is None:
             self.breaker.not_made()
+            metrics.count_model_call("spend_limit", 0)
             raise ServerFailed("spend_limit", "The day's limit for the language model is reached.")
         wasted: list[list[str]] = [[] for _ in requests]
         calls = [_bind_call(self, request, deadline, lost) for request, lost in zip(requests, wasted, strict=True)]
@@ -221,7 +224,7 @@ class ModelServer:
         pause = self._settings.first_pause_seconds
         for left in range(self._settings.attempts - 1, -1, -1):
             try:
-                return self._negotiate(request, deadline)
+                return self._attempt(request, deadline)
             except ServerFailed as failure:
                 jitter = random.uniform(0.75, 1.25)  # noqa: S311 - spreads the retries of many processes
                 wait = pause * jitter if failure.after_seconds is None else failure.after_seconds
@@ -232,6 +235,19 @@ class ModelServer:
             deadline.sleep(wait)
             pause *= 2
         raise ValueError("A server is asked once at least.")
+
+    def _attempt(self, request: Request, deadline: Deadline) -> Reply:
+        """Send a request once, and count it."""
+        start, outcome = deadline.clock(), "failed"
+        try:
+            reply = self._negotiate(request, deadline)
+            outcome = "ok"
+            return reply
+        except ServerFailed as failure:
+            outcome = failure.reason
+            raise
+        finally:
+            metrics.count_model_call(outcome, deadline.clock() - start)
 
     def _negotiate(self, request: Request, deadline: Deadline) -> Reply:
         """Simplify the request until the server accepts it, and remember the dialect."""

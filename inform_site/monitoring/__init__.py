@@ -1,0 +1,1 @@
+"""What operators see of the site: metrics, traces, error reports, and its health in plain words."""
