@@ -5,7 +5,7 @@ BOOTSTRAP := inform_site/bootstrap.py
 CPU_INDEX := https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help run new setup quick test check fix fuzz eval calibrate bench screenshots schema messages lock python
+.PHONY: help run new setup quick test check fix fuzz eval calibrate bench screenshots schema settings messages lock python
 
 help: ## list the chores
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ screenshots: setup ## take a picture of every page, phone and desk, light and da
 
 schema: setup ## write what the API says of itself to docs/openapi.yaml
 	@exec $(PYTHON) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
+
+settings: setup ## write .env.example and docs/settings.md from the table of settings
+	@exec $(PYTHON) -m inform_site.variables
 
 messages: setup ## bring the translations in step with templates and code, and compile them
 	@exec $(PYTHON) tests/messages.py

@@ -1140,6 +1140,20 @@ class CorpusLexicon(models.Model):
         return self.name
 
 
+class EncoderChoice(models.Model):
+    """The encoder that was chosen at the desk; at most one row, and none while INFORM_ENCODER decides."""
+
+    name = models.CharField(max_length=200)
+    keeps = models.CharField(max_length=200, blank=True, help_text="The encoder whose vectors are kept.")
+    configured = models.CharField(max_length=200, help_text="INFORM_ENCODER at that time.")
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="encoder_choice_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class CorpusVersion(models.Model):
     """A version number that rises with every change visible to readers."""
 

@@ -8,7 +8,7 @@ class InformAdminConfig(apps.AdminConfig):
     default_site = "inform_site.admin.InformAdminSite"
 
     def ready(self) -> None:
-        from inform_site import accepting
+        from inform_site import accepting, checks  # noqa: F401  # registers them
         from inform_site.api.access import may_mail, seconds_to_wait
         from inform_site.clients import keys
         from inform_site.clients.addresses import client_of

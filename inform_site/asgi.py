@@ -3,7 +3,11 @@
 import gc
 import logging
 import os
+import sys
 import threading
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError
 
 from inform_site import serving
 from inform_site.assistants import mount_mcp
@@ -12,9 +16,17 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
 site = serving.make_site()
 
-from inform_site.intake import limit_bodies  # noqa: E402  # imports models, so after setup
+from inform_site import releases  # noqa: E402  # imports models, so after setup
+from inform_site.intake import limit_bodies  # noqa: E402
 
-application = mount_mcp(limit_bodies(site))
+try:
+    releases.require_known_database()
+except ImproperlyConfigured as error:
+    sys.exit(str(error))
+except DatabaseError as error:  # it may come later
+    logging.getLogger(__name__).warning("The database does not answer yet: %s", error)
+
+application = serving.refuse_early(mount_mcp(limit_bodies(site)), site.gate)
 
 
 def _warm_up() -> None:
@@ -47,6 +59,8 @@ def _start() -> None:
     _warm_up()
     _freeze_objects()
 
+
+sys.setswitchinterval(0.001)  # seconds, of 0.005: under load the event loop, which refuses, gets its turn sooner
 
 COLLECT_FROM = 10_000  # new objects: an answer makes about 100,000, hardly any of them in reference cycles
 COLLECT_OLDER_EACH = 20

@@ -4,16 +4,37 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_ready
+from celery.signals import worker_init, worker_ready
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError, connection
+from psycopg_pool.base import AttemptWithBackoff
 
 from common.waking import wake
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
+# The pool of the queue tries again every second. psycopg doubles the pause, so a long outage would last minutes longer.
+AttemptWithBackoff.DELAY_BACKOFF = 1.0
+
 app = Celery("inform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_init.connect
+def refuse_newer_database(**details: Any) -> None:
+    """Exit where a newer release has changed the database."""
+    from inform_site.releases import require_known_database
+
+    try:
+        require_known_database()
+    except ImproperlyConfigured as error:
+        raise SystemExit(str(error)) from None
+    except DatabaseError:
+        return  # away for the moment: the queue is waited for as well
+    finally:
+        connection.close()
 
 
 @worker_ready.connect

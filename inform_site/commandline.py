@@ -17,7 +17,7 @@ from inform_site.postgres import PostgresError
 
 # `up` has an order of its own; the others touch no rows. Anything not named here gets a running database.
 WITHOUT_DATABASE = frozenset(
-    "bench_site check collectstatic compilemessages diffsettings findstatic help makemessages makemigrations "
+    "bench_site check collectstatic compilemessages diffsettings findstatic help load makemessages makemigrations "
     "spectacular startapp startproject up version".split()
 )
 WITHOUT_COMMAND = frozenset({"-h", "--help", "--version"})
@@ -56,11 +56,22 @@ def _database(argv: Sequence[str]) -> Iterator[None]:
     from django.conf import settings
 
     if settings.EMBEDDED_POSTGRES is None:
+        _require_known_database()
         yield
         return
     signal.signal(signal.SIGTERM, _leave_in_order)
     with settings.EMBEDDED_POSTGRES.hold(database=settings.EMBEDDED_DATABASE_NAME):
+        _require_known_database()
         yield
+
+
+def _require_known_database() -> None:
+    import django
+
+    from inform_site.releases import require_known_database
+
+    django.setup()
+    require_known_database()
 
 
 def _leave_in_order(number: int, frame: object) -> NoReturn:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from common.postgresql.patience import patience
+from inform_site.outage import outage
 from qa_app.answers import asking, engines
 from qa_app.answers.corpus import describe_calibration
 
@@ -27,27 +29,25 @@ def readyz(request: HttpRequest) -> JsonResponse:
     return JsonResponse(body, status=status)
 
 
+DATABASE_SECONDS = 0.7  # the check ends within a second
+
+
 def state() -> tuple[dict[str, Any], HTTPStatus]:
     """Return the health of the site and 200, or 503 when the database or its vector extension fails.
 
     A failing language model does not count: answers are then quoted from passages.
     """
+    if outage.is_on:
+        return away(), HTTPStatus.SERVICE_UNAVAILABLE
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
-            has_vectors = bool(cursor.fetchone()[0])
-        trouble = engines.model_trouble()
-        corpus_calibration = describe_calibration()
-    except DatabaseError:
-        away = {
-            "ok": False,
-            "database": False,
-            "vectors": False,
-            "writer": asking.describe_writer(),
-            "calibration": None,
-            "corpus_calibration": None,
-        }
-        return away, HTTPStatus.SERVICE_UNAVAILABLE
+        with patience(DATABASE_SECONDS):
+            has_vectors, trouble, corpus_calibration = _look()
+    except (DatabaseError, InterfaceError):
+        outage.report()
+        return away(), HTTPStatus.SERVICE_UNAVAILABLE
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()  # this thread may belong to no request
     body = {
         "ok": has_vectors,
         "database": True,
@@ -57,3 +57,22 @@ def state() -> tuple[dict[str, Any], HTTPStatus]:
         "corpus_calibration": corpus_calibration,
     }
     return body, HTTPStatus.OK if has_vectors else HTTPStatus.SERVICE_UNAVAILABLE
+
+
+def away() -> dict[str, Any]:
+    """Return the health of a site whose database does not answer."""
+    return {
+        "ok": False,
+        "database": False,
+        "vectors": False,
+        "writer": asking.describe_writer(),
+        "calibration": None,
+        "corpus_calibration": None,
+    }
+
+
+def _look() -> tuple[bool, str | None, dict[str, Any] | None]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
+        has_vectors = bool(cursor.fetchone()[0])
+    return has_vectors, engines.model_trouble(), describe_calibration()

@@ -109,6 +109,14 @@ class EmbeddedPostgres:
         address = f"host='{self.socket_dir}' port={PORT} user={SUPERUSER} dbname=postgres connect_timeout=5"
         return pq.PGconn.ping(address.encode()) == pq.Ping.OK
 
+    def is_running(self) -> bool:
+        """Return whether the server's process exists, even if it does not answer."""
+        try:
+            first = (self.data / "postmaster.pid").read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+        except OSError:
+            return False
+        return _is_postgres(first)
+
     def ensure(self) -> bool:
         """Start the server unless it runs; True when this call started it. Raises PostgresError."""
         with self._start_lock():

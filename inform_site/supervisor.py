@@ -22,7 +22,8 @@ from typing import Any, TextIO
 
 GRACE_SECONDS = 30.0
 TICK_SECONDS = 0.1
-STEADY_SECONDS = 60.0  # a child that ran this long has earned its restarts back
+STEADY_SECONDS = 60.0  # a child that ran this long starts without delay when it ends
+MAX_BACKOFF_SECONDS = 30.0
 ECHO_SECONDS = 0.5  # make hands a signal on that its whole group received already; that is not a second Ctrl-C
 PREFIX_WIDTH = 7
 COLOURS = (36, 35, 33, 32)
@@ -33,15 +34,21 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass
 class Child:
-    """A named process and the number of its remaining restarts."""
+    """A named process, which is started again whenever it ends.
+
+    One that ends by itself `max_failures` times in a row, and never ran steadily before, stops everything: it cannot
+    start. One that was killed always comes back.
+    """
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
     folder: Path | None
-    max_restarts: int
+    max_failures: int
     colour: int
     restarts: int = 0
+    failures: int = 0
+    was_steady: bool = False
     restart_at: float | None = None
     started_at: float = field(init=False)
     process: subprocess.Popen[bytes] = field(init=False)
@@ -92,11 +99,11 @@ class Supervisor:
         *,
         environment: Mapping[str, str] | None = None,
         folder: Path | None = None,
-        max_restarts: int = 0,
+        max_failures: int = 1,
     ) -> None:
-        """Start a child and restart it up to `max_restarts` times; after that, its end stops everything."""
+        """Start a child, and start it again when it ends; see Child for `max_failures`."""
         colour = COLOURS[len(self._children) % len(COLOURS)]
-        child = Child(name, command, environment or os.environ, folder, max_restarts, colour)
+        child = Child(name, command, environment or os.environ, folder, max_failures, colour)
         self._launch(child)
         self._children.append(child)
 
@@ -155,7 +162,7 @@ class Supervisor:
         child.pump.start()
 
     def _has_failed(self, child: Child) -> bool:
-        """Check and restart one child; True when it ended and has no restarts left."""
+        """Check and restart one child; True when it cannot start."""
         if child.is_running:
             return False
         now = time.monotonic()
@@ -165,15 +172,16 @@ class Supervisor:
             return False
         _kill_group(child)  # what it may have left behind
         if now - child.started_at > STEADY_SECONDS:
-            child.restarts = 0
-        if child.restarts >= child.max_restarts:
+            child.was_steady, child.restarts, child.failures = True, 0, 0
+        if child.process.returncode >= 0:
+            child.failures += 1
+        if not child.was_steady and child.failures >= child.max_failures:
             self.say(f"{child.name} ended ({child.end})")
             return True
-        wait = self._backoff_seconds * 2**child.restarts
+        wait = min(MAX_BACKOFF_SECONDS, self._backoff_seconds * 2 ** min(child.restarts, 10))
         child.restarts += 1
         child.restart_at = now + wait
-        again = f"{child.restarts} of {child.max_restarts}"
-        self.say(f"{child.name} ended ({child.end}); starting it again in {wait:g} s ({again})")
+        self.say(f"{child.name} ended ({child.end}); starting it again in {wait:g} s")
         return False
 
     def _stop(self) -> None:

@@ -26,7 +26,7 @@ PRODUCTION = {
     "INFORM_PRODUCTION": "true", "DEBUG": "false",
     "SECRET_KEY": "a-long-key-for-this-check-alone-0123456789-abcdefghijklmnopqrstuvwxyz",
     "ALLOWED_HOSTS": "inform.example", "DATABASE_URL": "postgresql://inform@127.0.0.1/inform",
-    "REDIS_URL": "redis://127.0.0.1:6379/0",
+    "REDIS_URL": "redis://127.0.0.1:6379/0", "INFORM_PROXIES": "1",
 }  # fmt: skip
 
 

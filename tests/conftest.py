@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import translation
 
+from corpus_app.embedding import chosen
 from inform_site.postgres import EmbeddedPostgres
 from lab import scratch_corpus
 from qa_app.pipeline.question.safety import SafetyLexicon
@@ -55,6 +56,12 @@ def english() -> Iterator[None]:
     """The language that a page or command leaves behind in this thread is not the next test's."""
     yield
     translation.activate(settings.LANGUAGE_CODE)
+
+
+@pytest.fixture(autouse=True)
+def no_known_encoder() -> None:
+    """The choice of an encoder that a rolled back test made is not the next test's."""
+    chosen.forget_known()
 
 
 @pytest.fixture(autouse=True, scope="session")

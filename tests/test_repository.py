@@ -12,7 +12,7 @@ import pytest
 import yaml
 from django.core.exceptions import ImproperlyConfigured
 
-from inform_site import settings
+from inform_site import postgres, variables
 from inform_site.management.commands import up
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,7 +26,7 @@ def text(path: str) -> str:
 
 
 def names_read_by_settings() -> set[str]:
-    return set(re.findall(r'\bread\(\s*[\w.]+,\s*"([A-Z_]+)"', text("inform_site/settings.py")))
+    return set(re.findall(r'\bread\(\s*"([A-Z_]+)"', text("inform_site/settings.py")))
 
 
 SUBJECT = re.compile(
@@ -58,17 +58,20 @@ def hashes(requirements: str, name: str) -> set[str]:
     return set(re.findall(r"sha256:[0-9a-f]{64}", entry[0])) if entry else set()
 
 
-def test_example_names_exactly_what_settings_read_and_changes_nothing() -> None:
-    example = re.findall(r"^#?([A-Z_]+)=", text(".env.example"), re.MULTILINE)
-
-    assert len(example) == len(set(example))
-    assert set(example) == names_read_by_settings()
+def test_settings_are_the_same_in_code_example_and_documentation() -> None:
+    """`make settings` writes both files from the table that the code reads."""
+    assert names_read_by_settings() == set(variables.VARIABLES)
+    assert text(".env.example") == variables.example_file()
+    assert text("docs/settings.md") == variables.reference_page()
     assert [line for line in text(".env.example").splitlines() if line and not line.startswith("#")] == []
+    for variable in variables.VARIABLES.values():
+        if variable.shown:
+            variable.kind.parse(variable.shown)
 
 
 def test_environment_is_read_in_settings_alone() -> None:
     """The exceptions run before Django does, or hand our environment to a process. Defaults for libraries may be set."""
-    exempt = {"settings.py", "bootstrap.py", "postgres.py", "supervisor.py", "up.py"}
+    exempt = {"environment.py", "settings.py", "bootstrap.py", "postgres.py", "supervisor.py", "up.py"}
     readers = [
         str(path.relative_to(ROOT))
         for app in ("inform_site", "corpus_app", "qa_app")
@@ -99,9 +102,12 @@ def test_compose_starts_every_part_in_order_with_volumes_and_known_settings() ->
 
     assert set(services) == {"database", "redis"} | OUR_SERVICES
     for name, service in services.items():
-        known = names_read_by_settings() if name in OUR_SERVICES else READ_BY_IMAGES[name]
+        known = set(variables.VARIABLES) if name in OUR_SERVICES else READ_BY_IMAGES[name]
         assert set(service.get("environment", {})) <= known, name
         assert "healthcheck" in service or service.get("restart") == "no", name
+    for name in OUR_SERVICES:
+        assert services[name]["env_file"] == [{"path": ".env", "required": False}]  # every setting reaches it
+    assert services["database"]["image"] == f"pgvector/pgvector:pg{postgres.MAJOR_VERSION}"  # which the tests run
     for name in OUR_SERVICES - {"migrate"}:
         assert services[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
     used = {volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])}
@@ -162,24 +168,21 @@ def test_make_lists_every_chore_and_tools_agree_on_the_oldest_python() -> None:
     assert "OLDEST = (3, 11)" in text("inform_site/bootstrap.py")
 
 
-def read(name: str) -> str:
-    reader = {"INFORM_POLICY": settings.read_policy, "INFORM_RERANKER": settings.read_reranker}[name]
-    return settings.read(reader, name, "")
-
-
 def test_a_bad_value_names_itself_and_a_good_one_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value, said in (
         ("INFORM_POLICY", "seed-003", "There is no preset 'seed-003'; there are default, seed-000"),
         ("INFORM_POLICY", "default, evidence_passages=none", "evidence_passages=none cannot be read"),
         ("INFORM_RERANKER", "bm25", "'bm25' is neither llm nor cross-encoder: with a name or a folder behind it"),
         ("INFORM_RERANKER", "cross-encoder:", "is neither llm nor cross-encoder:"),
+        ("INFORM_GOLDEN_GUARD", "enabled", "'enabled' is not one of true, false"),
+        ("DATABASE_SECONDS", "0", "0.0 is not between 0.1 and 3,600"),
     ):
         monkeypatch.setenv(name, value)
         with pytest.raises(ImproperlyConfigured, match=f"^{name} cannot be read: .*{re.escape(said)}"):
-            read(name)
+            variables.read(name)
     for name, value in (
         ("INFORM_POLICY", "seed-002, evidence_passages=8"), ("INFORM_RERANKER", "llm"),
         ("INFORM_RERANKER", "cross-encoder:/models/reranker"),
     ):  # fmt: skip
         monkeypatch.setenv(name, value)
-        assert read(name) == value
+        assert variables.read(name) == value

@@ -46,7 +46,7 @@ def change_encoder(name: str, *, used: str, by: User | None, by_name: str = "") 
         current.record("change_encoder", encoder=name, kept=used)
         current.request_indexing()
         indexing.reset_failures()
-        _choose(name, keeps=used if used != name else embedding.active_name())
+        embedding.choose(name, keeps=used if used != name else embedding.active_name())
 
 
 def drop_former_vectors(*, by: User | None, by_name: str = "") -> None:
@@ -58,12 +58,5 @@ def drop_former_vectors(*, by: User | None, by_name: str = "") -> None:
         raise CannotChangeEncoder("Search may still need them: wait until every passage has its new vector.")
     with act(by=by, by_name=by_name) as current:
         current.record("drop_former_vectors", encoder=former)
-        _choose(embedding.active_name(), keeps="")
+        embedding.choose(embedding.active_name(), keeps="")
         indexing.drop_superseded()
-
-
-def _choose(name: str, *, keeps: str) -> None:
-    try:
-        embedding.choose(name, keeps=keeps)
-    except OSError as error:
-        raise CannotChangeEncoder(f"The data folder cannot be written: {error.strerror}.") from error

@@ -61,10 +61,7 @@ def on_offer() -> tuple[str, ...]:
 
 
 def choose(name: str, *, keeps: str = "") -> None:
-    """Embed passages with this encoder from now on, and keep the vectors of `keeps`.
-
-    Raises OSError when the data folder cannot be written.
-    """
+    """Embed passages with this encoder from now on, and keep the vectors of `keeps`."""
     if name == configured_name() and not keeps:
         chosen.forget()
     else:

@@ -1,13 +1,18 @@
-"""The encoder chosen at the desk, in a small file in the data folder that every process reads."""
+"""The encoder chosen at the desk, in a row of the database, which the web processes and the workers share."""
 
 from __future__ import annotations
 
-import json
-import os
-from dataclasses import asdict, dataclass
-from pathlib import Path
+import time
+from dataclasses import dataclass
 
 from django.conf import settings
+from django.db import DatabaseError
+
+from common import pipelining
+from corpus_app.models import EncoderChoice
+
+REFRESH_SECONDS = 2.0  # another process learns of a choice by then; one question asks several times
+_READ = "SELECT name, keeps, configured FROM corpus_app_encoderchoice WHERE id = 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,32 +28,41 @@ class Choice:
     """INFORM_ENCODER at the time of the choice: changing that setting cancels the choice."""
 
 
+_known: tuple[float, Choice | None] = (float("-inf"), None)
+
+
 def read() -> Choice | None:
-    """Return the choice; None when there is none, or when INFORM_ENCODER has changed since."""
-    try:
-        choice = Choice(**json.loads(_path().read_bytes()))
-    except (OSError, ValueError, TypeError):
-        return None
-    return choice if choice.configured == settings.ENCODER else None
+    """Return the choice; None when there is none, or when INFORM_ENCODER has changed since.
+
+    The last known choice counts while the database does not answer.
+    """
+    global _known
+    read_at, choice = _known
+    if time.monotonic() - read_at >= REFRESH_SECONDS:
+        try:
+            row = pipelining.first_row(_READ, {})
+        except (DatabaseError, RuntimeError):  # away, or (RuntimeError) not allowed here: a test without a database
+            pass
+        else:
+            choice = Choice(*row) if row else None
+            _known = time.monotonic(), choice
+    return choice if choice and choice.configured == settings.ENCODER else None
 
 
 def write(*, name: str, keeps: str) -> None:
-    """Store a choice. Raises OSError when the data folder cannot be written."""
-    path = _path()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f"{path.name}.{os.getpid()}")
-    new.write_text(json.dumps(asdict(Choice(name, keeps, settings.ENCODER))), encoding="utf-8")
-    new.replace(path)
+    """Store a choice."""
+    values = {"name": name, "keeps": keeps, "configured": settings.ENCODER}
+    EncoderChoice.objects.update_or_create(pk=1, defaults=values)
+    forget_known()
 
 
 def forget() -> None:
     """Delete the choice, so that INFORM_ENCODER decides again."""
-    _path().unlink(missing_ok=True)
+    EncoderChoice.objects.all().delete()
+    forget_known()
 
 
-def _path() -> Path:
-    return _path_in(settings.DATA_DIR)
-
-
-def _path_in(data: str | Path) -> Path:
-    return Path(data) / "encoder.json"
+def forget_known() -> None:
+    """Read the row again next time."""
+    global _known
+    _known = float("-inf"), None

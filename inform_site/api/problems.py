@@ -6,18 +6,17 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
 
 from inform_site import nouns
+from inform_site.outage import FAILURES, RETRY_AFTER_SECONDS, outage
 
 CONTENT_TYPE = "application/problem+json"
 URN = "urn:inform:problem:"
 CORRECT = "Correct what errors names and send the request again."
 DATABASE_AWAY = "The database does not answer. Please try again in a few seconds."
-RETRY_SECONDS = 5
 MOST_ERRORS = 20
 
 # The kinds of problems, and what each is called. One of an app's own is named by its exception's `default_code`.
@@ -63,7 +62,7 @@ class Unavailable(exceptions.APIException):
     status_code = HTTPStatus.SERVICE_UNAVAILABLE
     default_detail = DATABASE_AWAY
     default_code = "unavailable"
-    wait = RETRY_SECONDS
+    wait = RETRY_AFTER_SECONDS
 
 
 class TooLarge(exceptions.APIException):
@@ -75,7 +74,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """Handle an exception of a view; None for an unexpected one, which becomes a plain 500."""
     if isinstance(error, Http404):
         error = exceptions.NotFound(_said(error))
-    if isinstance(error, OperationalError | InterfaceError):
+    if isinstance(error, FAILURES):
+        outage.report()
         error = Unavailable()
     if not isinstance(error, exceptions.APIException):
         return None

@@ -41,7 +41,7 @@ def take(client: str, quota: str, allowed: Limits, *, now: datetime) -> Taken:
     if min(allowed.per_minute, allowed.per_day) > 0:
         parameters: dict[str, str | int | datetime] = {
             "client": client, "quota": quota, "minute": minute, "day": day,
-            "per_minute": allowed.per_minute, "per_day": allowed.per_day,
+            "latest": now + SKEW, "per_minute": allowed.per_minute, "per_day": allowed.per_day,
         }  # fmt: skip
         used = pipelining.first_row(_TAKE, parameters)
     is_granted = used is not None
@@ -59,19 +59,22 @@ def take(client: str, quota: str, allowed: Limits, *, now: datetime) -> Taken:
     )
 
 
-# A counter never returns to an earlier minute or day, even if the clock of another process is behind. The commit is
-# asynchronous, so no request waits for the disk; a crash loses the counts of the last half second.
+# A counter never returns to an earlier minute or day where the clock of another process is a little behind. One that is
+# further ahead was counted by a clock that was wrong: it begins anew, or its client would be locked out until then. The
+# commit is asynchronous, so no request waits for the disk; a crash loses the counts of the last half second.
+SKEW = timedelta(minutes=2)
 _TAKE = """
     INSERT INTO clients_quotacounter AS kept (client, quota, minute, used_in_minute, day, used_in_day)
     SELECT %(client)s, %(quota)s, %(minute)s::timestamptz, 1, %(day)s::timestamptz, 1
     FROM set_config('synchronous_commit', 'off', true)
     ON CONFLICT (client, quota) DO UPDATE SET
-        used_in_minute = CASE WHEN kept.minute < excluded.minute THEN 1 ELSE kept.used_in_minute + 1 END,
-        used_in_day = CASE WHEN kept.day < excluded.day THEN 1 ELSE kept.used_in_day + 1 END,
-        minute = greatest(kept.minute, excluded.minute),
-        day = greatest(kept.day, excluded.day)
-    WHERE (kept.minute < excluded.minute OR kept.used_in_minute < %(per_minute)s)
-      AND (kept.day < excluded.day OR kept.used_in_day < %(per_day)s)
+        used_in_minute = CASE WHEN kept.minute BETWEEN excluded.minute AND %(latest)s
+            THEN kept.used_in_minute + 1 ELSE 1 END,
+        used_in_day = CASE WHEN kept.day BETWEEN excluded.day AND %(latest)s THEN kept.used_in_day + 1 ELSE 1 END,
+        minute = CASE WHEN kept.minute BETWEEN excluded.minute AND %(latest)s THEN kept.minute ELSE excluded.minute END,
+        day = CASE WHEN kept.day BETWEEN excluded.day AND %(latest)s THEN kept.day ELSE excluded.day END
+    WHERE (kept.minute NOT BETWEEN excluded.minute AND %(latest)s OR kept.used_in_minute < %(per_minute)s)
+      AND (kept.day NOT BETWEEN excluded.day AND %(latest)s OR kept.used_in_day < %(per_day)s)
     RETURNING used_in_minute, used_in_day
 """
 

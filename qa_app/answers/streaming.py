@@ -21,9 +21,11 @@ from datetime import datetime
 from time import perf_counter
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, connections
 from django.utils import timezone
 
+from common.postgresql.patience import patience
 from corpus_app.records import Study
 from qa_app.answers import answering, asking, payload
 from qa_app.answers.payload import Payload
@@ -268,7 +270,7 @@ class _AnswerJob:
     def _answer(self) -> Payload:
         start = perf_counter()
         request = self.request
-        with limited() as limit:
+        with patience(settings.DATABASE_SECONDS), limited() as limit:
             answered = answering.make(
                 request.question,
                 writer=request.writer,

@@ -108,7 +108,8 @@ def _record(delivery: Delivery, **changes: Any) -> None:
 
 def _release_claims(now: datetime) -> None:
     """Settle what killed workers had claimed: webhooks are sent again, mails are left to the curators."""
-    left = Delivery.objects.filter(status=Delivery.Status.SENDING, claimed_at__lt=now - CLAIM_TIMEOUT)
+    live = (now - CLAIM_TIMEOUT, now + CLAIM_TIMEOUT)  # one further ahead is of a clock that was wrong
+    left = Delivery.objects.filter(status=Delivery.Status.SENDING).exclude(claimed_at__range=live)
     left.filter(follower__channel=Follower.Channel.WEBHOOK).update(status=Delivery.Status.WAITING)
     left.filter(follower__channel=Follower.Channel.EMAIL).update(
         status=Delivery.Status.UNCERTAIN, error="The worker ended while it was being sent."

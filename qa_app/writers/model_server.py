@@ -15,6 +15,7 @@ from datetime import date
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
+from common.places import give_back_place
 from qa_app.writers.records import Clock, Deadline, Message, Price, Reply, Request, ServerFailed, Waiting
 
 if TYPE_CHECKING:
@@ -323,6 +324,7 @@ def _run_parallel(calls: Sequence[Callable[[], Reply]], deadline: Deadline) -> l
 
     The threads are daemons, so that a hanging socket delays neither the request nor the end of the process.
     """
+    give_back_place()
     done: SimpleQueue[tuple[int, Reply | Exception] | None] = SimpleQueue()
     if deadline.waiting is not None:
         deadline.waiting.when_left(lambda: done.put(None))

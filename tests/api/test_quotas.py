@@ -49,11 +49,13 @@ def test_a_minute_and_a_day_are_counted_and_start_anew() -> None:
 
 
 @pytest.mark.django_db
-def test_a_late_clock_opens_nothing_and_old_counters_go() -> None:
+def test_a_late_clock_opens_nothing_a_wrong_one_locks_nobody_out_and_old_counters_go() -> None:
     quotas.take("old", "read", TWENTY, now=NOON - timedelta(days=2))
     quotas.take("new", "read", Limits(1, 1), now=NOON)
 
-    assert quotas.take("new", "read", Limits(1, 1), now=NOON - timedelta(minutes=5)).wait_seconds > 0
+    assert quotas.take("new", "read", Limits(1, 1), now=NOON - timedelta(minutes=1)).wait_seconds > 0
+    quotas.take("ahead", "read", Limits(1, 1), now=NOON + timedelta(hours=30))
+    assert quotas.take("ahead", "read", Limits(1, 1), now=NOON).wait_seconds == 0
     assert quotas.prune(now=NOON) == 1
     assert QuotaCounter.objects.get(client="new").minute == NOON.replace(second=0)
     tasks.prune_counters()

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from corpus_app import curation, embedding, indexing, search
-from corpus_app.embedding import metric
+from corpus_app.embedding import chosen, metric
 from corpus_app.indexing import worker
 from corpus_app.models import CorpusEvent, Passage, PassageSentence, PassageVector
 from corpus_app.search import question_vectors
@@ -110,6 +110,18 @@ def test_former_vectors_are_dropped_on_request(indexed: list[Passage]) -> None:
     assert not PassageSentence.objects.exclude(kept_encoder="").exists()
     with pytest.raises(curation.CannotChangeEncoder, match="No former vectors"):
         curation.drop_former_vectors(by=None, by_name="tests")
+
+
+def test_every_process_learns_of_a_choice_from_the_database(settings: Any, tmp_path: Path) -> None:
+    curation.change_encoder(NEW, used=OLD, by=None, by_name="tests")
+
+    settings.DATA_DIR = tmp_path / "of another container"
+    chosen.forget_known()
+    assert embedding.active_name() == NEW
+    assert embedding.fallback_name() == OLD
+
+    settings.ENCODER = "another"  # which cancels the choice
+    assert embedding.active_name() == OLD
 
 
 def test_an_unknown_encoder_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,9 +10,12 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from psycopg.errors import DiskFull
 
-from inform_site import commandline
+from inform_site import commandline, releases
 from inform_site.commandline import execute, needs_database
 from inform_site.postgres import PostgresError
 
@@ -42,6 +46,29 @@ def test_setting_that_will_not_do_stops_the_start_and_names_itself(environment: 
     assert status == os.EX_CONFIG
     assert said.startswith(named)
     assert said.count("\n") == 1
+
+
+def test_an_older_release_refuses_a_newer_database(db: None) -> None:
+    assert releases.unknown_migrations() == []
+    MigrationRecorder(connection).record_applied("corpus_app", "9999_of_the_future")
+
+    with pytest.raises(
+        ImproperlyConfigured, match=r"newer release of InForm .*9999_of_the_future.* restore the backup"
+    ):
+        releases.require_known_database()
+
+
+def test_deployment_checks_name_what_an_operator_forgot() -> None:
+    forgetful = PRODUCTION | {
+        "SECRET_KEY": "0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNOPQRSTUVWXYZ", "ALLOWED_HOSTS": "*",
+        "INFORM_SITE_URL": "http://inform.example", "INFORM_PROXY": "1", "INFORM_HSTS_SECONDS": "0",
+    }  # fmt: skip
+
+    said = manage("check", "--deploy", **forgetful)[1]
+
+    assert set(re.findall(r"(?:inform|security)\.W\d+", said)) >= {
+        "inform.W001", "inform.W002", "inform.W003", "inform.W004", "security.W004",
+    }  # fmt: skip
 
 
 def test_development_key_is_made_once_and_kept_private(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path
 
@@ -50,7 +51,12 @@ def lingering(request: HttpRequest) -> HttpResponse:
     return JsonResponse({})
 
 
-urlpatterns = [path("here", view), path("meeting", meeting), path("lingering", lingering)]
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("here", view),
+    path("meeting", meeting),
+    path("lingering", lingering),
+]
 
 
 @pytest.fixture
@@ -83,6 +89,35 @@ def test_each_request_has_its_own_thread(ask: Callable[..., Awaitable[Any]], mon
     assert len(alive) == 2
 
 
+def test_beyond_the_queue_a_request_is_refused_at_once(settings: Any) -> None:
+    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, []
+    settings.REQUESTS_AT_ONCE = settings.REQUESTS_WAITING = 1
+    entered.clear(), may_go.clear()
+    site = serving.make_site()
+    served = serving.refuse_early(site, site.gate)
+
+    async def ask(where: str) -> tuple[int, str, str]:
+        async with posting(served, where, b"") as connection:
+            return connection.status, connection.headers["content-type"], connection.headers.get("retry-after", "")
+
+    async def crowd() -> list[Any]:
+        first = asyncio.ensure_future(ask("/lingering"))
+        while not entered.is_set():
+            await asyncio.sleep(0.01)
+        second = asyncio.ensure_future(ask("/lingering"))
+        while not site.gate.is_full:
+            await asyncio.sleep(0.01)
+        refused = [await ask("/here"), await ask("/api/v1/here")]
+        waited = await second  # not for ever
+        may_go.set()
+        return [*refused, waited, (await first)[0], (await ask("/here"))[0]]
+
+    page, program, waited, *served_at_last = asyncio.run(crowd())
+    assert page == waited == (503, "text/html; charset=utf-8", "2")
+    assert program == (503, "application/problem+json", "2")
+    assert served_at_last == [200, 200]
+
+
 def test_a_thread_that_was_left_at_work_serves_nobody_else(ask: Callable[..., Awaitable[Any]]) -> None:
     async def give_up() -> Any:
         left = asyncio.ensure_future(ask("/lingering"))
@@ -94,4 +129,5 @@ def test_a_thread_that_was_left_at_work_serves_nobody_else(ask: Callable[..., Aw
         may_go.set()
         return answered
 
+    entered.clear(), may_go.clear()
     assert asyncio.run(give_up()) == {"read": "words"}

@@ -19,7 +19,7 @@ from inform_site.supervisor import Supervisor
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who runs the tests may ignore it
 with Supervisor(grace_seconds=float(sys.argv[1]), backoff_seconds=0.01) as supervisor:
     for number, source in enumerate(sys.argv[3:]):
-        supervisor.start(f"child{number}", [sys.executable, "-u", "-c", source], max_restarts=int(sys.argv[2]))
+        supervisor.start(f"child{number}", [sys.executable, "-u", "-c", source], max_failures=int(sys.argv[2]))
     status = supervisor.run()
 print("left with", status, flush=True)
 sys.exit(status)
@@ -44,8 +44,8 @@ Supervise = Callable[..., "Run"]
 class Run:
     """A supervisor at work, and the lines it has printed."""
 
-    def __init__(self, *sources: str, grace: float = 5, restarts: int = 0) -> None:
-        command = [sys.executable, "-c", SUPERVISE, str(grace), str(restarts), *sources]
+    def __init__(self, *sources: str, grace: float = 5, failures: int = 1) -> None:
+        command = [sys.executable, "-c", SUPERVISE, str(grace), str(failures), *sources]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.lines: list[str] = []
 
@@ -137,12 +137,17 @@ def test_end_of_one_child_ends_the_others(supervise: Supervise) -> None:
     assert ends(other)
 
 
-def test_killed_child_is_started_again_until_its_restarts_are_used_up(supervise: Supervise) -> None:
-    run = supervise("import os; print('born'); os.kill(os.getpid(), 9)", restarts=2)
+def test_killed_child_always_comes_back_and_one_that_cannot_start_ends_all(supervise: Supervise) -> None:
+    killed = supervise("import os, time; print('born', flush=True); time.sleep(0.05); os.kill(os.getpid(), 9)")
+    for _ in range(4):
+        killed.wait_for("born")
+    assert "child0 ended (killed by SIGKILL); starting it again in 0.02 s" in "".join(killed.lines)
+    killed.process.send_signal(signal.SIGINT)
+    assert killed.end() == 0
 
-    assert run.end() == 1
-    assert run.lines.count("child0 | born") == 3
-    assert any("child0 ended (killed by SIGKILL); starting it again in 0.02 s (2 of 2)" in line for line in run.lines)
+    broken = supervise("print('born'); exit(3)", failures=3)
+    assert broken.end() == 1
+    assert broken.lines.count("child0 | born") == 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot tie a child to its parent")

@@ -2,11 +2,13 @@
 
 import itertools
 import os
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from queue import Queue
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -21,6 +23,7 @@ from corpus_app.indexing import Progress
 from inform_site import queue
 from inform_site.curator import ensure_development_curator
 from inform_site.management.commands import up
+from inform_site.postgres import EmbeddedPostgres
 from tests.cluster import SERVER
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +35,7 @@ READY = "Ready: http://127.0.0.1:8123  (curators: /admin/)"
 def look(monkeypatch: pytest.MonkeyPatch, db: None) -> Look:
     """Looks at one state of the index after the other, at a site whose port answers; all that is said."""
     monkeypatch.setattr(up, "POLL_SECONDS", 0)
-    monkeypatch.setattr(up, "DATABASE_POLL_SECONDS", 0)
+    monkeypatch.setattr(up, "INDEX_POLL_SECONDS", 0)
     monkeypatch.setattr(up, "answers", lambda port: True)
     monkeypatch.setattr(up.connection, "close", lambda: None)
     said: list[str] = []
@@ -138,6 +141,16 @@ def test_children_inherit_the_environment_and_stay_offline(monkeypatch: pytest.M
     assert environment["HF_HUB_OFFLINE"] == "1"
     assert environment["OMP_NUM_THREADS"] == "7"
     assert environment["DATABASE_POOL_SIZE"] == "8"
+
+
+def test_a_killed_database_is_started_again(server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(up, "DATABASE_POLL_SECONDS", 0.05)
+    said = Queue[str]()
+    server.ensure()
+    with up.DatabaseGuard(SimpleNamespace(say=said.put), server):  # type: ignore[arg-type]
+        os.kill(int((server.data / "postmaster.pid").read_text(encoding="utf-8").split()[0]), signal.SIGKILL)
+        assert said.get(timeout=60) == "PostgreSQL had ended and was started again"
+        assert server.is_ready()
 
 
 def test_queue_in_the_database_is_installed_once(settings: Any) -> None:

@@ -13,12 +13,14 @@ from corpus_app import curation, sources
 from corpus_app.models import CorpusEvent, CorpusLexicon, Study
 from corpus_app.records import Status
 from inform_site import queue
+from inform_site.releases import require_known_database
 
 
 class Command(BaseCommand):
     help = "Brings database, queue, static files and corpus up to date; quick when they are."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        require_known_database()
         self.stdout.write("Preparing the database")
         call_command("migrate", interactive=False, verbosity=0)
         queue.install()

@@ -9,6 +9,7 @@ import os
 import shutil
 import socket
 import sys
+import threading
 import time
 from typing import Any
 
@@ -19,14 +20,16 @@ from django.db import DatabaseError, connection
 
 from corpus_app import indexing
 from inform_site.curator import ensure_development_curator
-from inform_site.supervisor import Supervisor
+from inform_site.postgres import EmbeddedPostgres, PostgresError
+from inform_site.supervisor import MAX_BACKOFF_SECONDS, Supervisor
 
 HOST = "127.0.0.1"
 MIN_FREE_MEGABYTES = 200
-WEB_POOL_SIZE = 8
-WORKER_RESTARTS = 5
+WEB_POOL_SIZE = 12  # the requests worked at, and answers that are streamed
+MAX_FAILURES = 5  # of a process that cannot start; one that was killed always comes back
 POLL_SECONDS = 0.5
-DATABASE_POLL_SECONDS = 5.0
+INDEX_POLL_SECONDS = 5.0
+DATABASE_POLL_SECONDS = 0.5
 INDEXING_STALLED_SECONDS = 180.0  # perhaps the encoder fails to load: the site is usable without it
 
 
@@ -47,7 +50,7 @@ class Command(BaseCommand):
 
 
 class Arrival:
-    """The start of the site: report indexing, announce once that the site is ready, then watch the database.
+    """The start of the site: report indexing, and announce once that the site is ready.
 
     If the site was ready before indexing ended, report the end of indexing too.
     """
@@ -66,8 +69,7 @@ class Arrival:
         if time.monotonic() < self._look_at:
             return
         if self._is_ready:
-            self._look_at = time.monotonic() + DATABASE_POLL_SECONDS
-            self._guard_database()
+            self._look_at = time.monotonic() + INDEX_POLL_SECONDS
             if self._is_waiting:
                 self._report_end()
             return
@@ -76,7 +78,6 @@ class Arrival:
             self._report()
         except DatabaseError:  # restarting, perhaps; asked again at the next look
             connection.close()
-            self._guard_database()
 
     def _report(self) -> None:
         progress = indexing.progress()
@@ -117,11 +118,33 @@ class Arrival:
                 self._supervisor.say(f"Indexed: {progress.total} of {progress.total} passages")
         connection.close()
 
-    def _guard_database(self) -> None:
-        """Restart the embedded server if it was killed; PostgreSQL recovers every committed row."""
-        postgres = settings.EMBEDDED_POSTGRES
-        if postgres and not postgres.is_ready() and postgres.ensure():
-            self._supervisor.say("PostgreSQL had ended and was started again")
+
+class DatabaseGuard:
+    """A thread that starts the embedded server again when it has ended; PostgreSQL recovers every committed row."""
+
+    def __init__(self, supervisor: Supervisor, server: EmbeddedPostgres) -> None:
+        self._supervisor = supervisor
+        self._server = server
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="database-guard", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *exception: object) -> None:
+        self._is_over.set()
+        self._thread.join(5)
+
+    def _watch(self) -> None:
+        wait = DATABASE_POLL_SECONDS
+        while not self._is_over.wait(wait):
+            try:
+                if not self._server.is_running() and self._server.ensure():
+                    self._supervisor.say("PostgreSQL had ended and was started again")
+                wait = DATABASE_POLL_SECONDS
+            except PostgresError as error:
+                self._supervisor.say(str(error))
+                wait = min(MAX_BACKOFF_SECONDS, 2 * wait)
 
 
 def describe_unindexed(number: int, *, is_under_way: bool) -> str:
@@ -134,19 +157,21 @@ def describe_unindexed(number: int, *, is_under_way: bool) -> str:
 def serve(port: int) -> int:
     """Run the web server and the worker until they are asked to stop (0) or fail (1)."""
     cores = os.cpu_count() or 1
-    with Supervisor() as supervisor:
+    server = settings.EMBEDDED_POSTGRES
+    with Supervisor() as supervisor, DatabaseGuard(supervisor, server) if server else contextlib.nullcontext():
         supervisor.start(
             "web",
             web_command(port),
             environment=environment(threads=max(1, cores // 2), DATABASE_POOL_SIZE=str(WEB_POOL_SIZE)),
             folder=settings.BASE_DIR,
+            max_failures=MAX_FAILURES,
         )
         supervisor.start(
             "worker",
             worker_command(),
             environment=environment(threads=cores),
             folder=settings.BASE_DIR,
-            max_restarts=WORKER_RESTARTS,
+            max_failures=MAX_FAILURES,
         )
         return supervisor.run(Arrival(supervisor, port).look)
 
