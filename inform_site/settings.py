@@ -243,6 +243,13 @@ CELERY_BEAT_SCHEDULE = {
     "forget old counters": {"task": "inform_site.clients.tasks.prune_counters", "schedule": 3600},
 }
 
+# The worker looks often, and makes a backup where the newest is old enough (inform_site/tasks.py).
+BACKUP_FOLDER = read("INFORM_BACKUP_FOLDER")
+BACKUP_HOURS = read("INFORM_BACKUP_HOURS")
+BACKUPS_KEPT = read("INFORM_BACKUPS_KEPT")
+if BACKUP_FOLDER:
+    CELERY_BEAT_SCHEDULE["back up"] = {"task": "inform_site.tasks.back_up", "schedule": 600}
+
 CACHES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "inform_site.caching.SteadyRedisCache",
