@@ -116,7 +116,9 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
         Variable("LOOKUP_CONTACT", TEXT, "", "The e-mail address that Crossref and PubMed ask for."),
         Variable("LOOKUP_TIMEOUT_SECONDS", NUMBER, 10, "How long a look-up may take."),
     ),
-    "Backups": (
+    "Backups and erasure": (
+        Variable("INFORM_KEEP_ANSWERS_DAYS", COUNT, 0,
+                 "After how many days questions and answers that nobody keeps are erased; 0 is never."),
         Variable("INFORM_BACKUP_FOLDER", FOLDER, "",
                  "A folder in which the worker makes backups. Empty: none are made.", example="/srv/backups"),
         Variable("INFORM_BACKUP_HOURS", NUMBER, 24, "How old the newest backup becomes before another one is made."),
