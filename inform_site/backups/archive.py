@@ -24,7 +24,7 @@ MAX_MANIFEST_BYTES = 50_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a backup holds, and what a restore compares it with."""
+    """The contents of a backup, which a restore compares with the database."""
 
     made_at: str
     """ISO 8601, UTC."""

@@ -17,6 +17,7 @@ from inform_site.backups.archive import Manifest
 
 Say = Callable[[str], None]
 PROGRESS_SECONDS = 2.0
+NO_EXTENSION = "permission denied to create extension"
 
 # Everything in `public` that belongs to no extension, and the queue, which is made anew.
 CLEAR = """
@@ -58,7 +59,7 @@ def load(path: Path, manifest: Manifest, *, database: str | None, server: int, s
             writing, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
         ) as target,
     ):
-        progress = Progress("restored", len(manifest.counts), say)
+        progress = TableProgress("restored", len(manifest.counts), say)
         read_lines = _gather(_pipe(source.stderr), progress.look)
         write_lines = _gather(_pipe(target.stderr))
         feeding = threading.Thread(target=_feed, args=(path, _pipe(source.stdin)))
@@ -76,7 +77,13 @@ def load(path: Path, manifest: Manifest, *, database: str | None, server: int, s
         failed = target.wait() != 0
         feeding.join()
     if failed:
-        raise programs.reason("The restore", write_lines())
+        lines = write_lines()
+        if any(NO_EXTENSION in line for line in lines):
+            raise programs.BackupError(
+                "Only a superuser of the server may add pgvector: have one run CREATE EXTENSION vector in this "
+                "database (for trials of backups in template1), then begin again."
+            )
+        raise programs.reason("The restore", lines)
     if not is_read:
         raise programs.reason("pg_restore", read_lines())
 
@@ -91,7 +98,7 @@ def count_rows(cursor: Any) -> dict[str, int]:
     return counts
 
 
-class Progress:
+class TableProgress:
     """Say now and then how many tables a program has read or written, from the lines that it logs."""
 
     def __init__(self, act: str, total: int, say: Say) -> None:

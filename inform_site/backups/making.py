@@ -33,7 +33,7 @@ DUMP_OPTIONS = ("--format=custom", "--no-owner", "--no-acl", "--no-comments", "-
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Backup:
     """A new backup."""
 
     path: Path
@@ -42,7 +42,7 @@ class Made:
     is_tried: bool
 
 
-def make(target: Path, *, say: Say, is_tried: bool = True, now: datetime | None = None) -> Made:
+def make(target: Path, *, say: Say, is_tried: bool = True, now: datetime | None = None) -> Backup:
     """Write a backup to a file, or to a new file of a folder. The file appears when it is whole. Raises BackupError.
 
     `is_tried` restores it into a scratch database, whose counts must be those of the backup.
@@ -69,10 +69,10 @@ def make(target: Path, *, say: Say, is_tried: bool = True, now: datetime | None 
         raise BackupError(f"{path.parent} is not a folder: make it first.") from error
     except OSError as error:
         raise BackupError(f"{path} cannot be written: {error.strerror}.") from error
-    return Made(path, manifest, holds_key=archive.KEY in files, is_tried=is_tried)
+    return Backup(path, manifest, holds_key=archive.KEY in files, is_tried=is_tried)
 
 
-def make_due(folder: Path, *, every: timedelta, most: int, say: Say, now: datetime | None = None) -> Made | None:
+def make_due(folder: Path, *, every: timedelta, most: int, say: Say, now: datetime | None = None) -> Backup | None:
     """Make a backup where the newest in a folder is old enough, then delete all but the newest `most`."""
     now = now or datetime.now(UTC)
     times = [moment for moment, _ in list_backups(folder) if moment <= now]
@@ -123,10 +123,12 @@ def _dump(path: Path, say: Say) -> tuple[datetime, Mapping[str, int]]:
         if exported is None:
             raise BackupError("The database exports no snapshot.")
         counts = loading.count_rows(cursor)
+        if not counts:
+            raise BackupError("The database is empty: there is nothing to back up.")
         program = programs.find_program("pg_dump", server=server_version(snapshot))
         say(f"Dumping {len(counts)} tables, {sum(counts.values()):,} rows")
         command = [program, *DUMP_OPTIONS, f"--snapshot={exported[0]}", f"--file={path}", f"--dbname={info}"]
-        progress, lines = loading.Progress("dumped", len(counts), say), []
+        progress, lines = loading.TableProgress("dumped", len(counts), say), []
         with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True, errors="replace") as dump:
             for line in dump.stderr or ():
                 lines.append(line)
@@ -171,7 +173,7 @@ def _scratch_database() -> Iterator[tuple[str, int]]:
     name = f"inform_backup_{uuid4().hex[:12]}"
     with programs.connect() as server:
         try:
-            server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+            server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         except psycopg.errors.InsufficientPrivilege as error:
             raise BackupError(
                 "The database role may not make a scratch database, so the backup cannot be tried: "

@@ -54,7 +54,7 @@ def restore(path: Path, *, say: Say, is_replaced: bool = False) -> Restored:
     connections.close_all()  # our own must not count as the site's
     with programs.connect() as server:
         _require_stopped(server)
-        _require_room(server, is_replaced)
+        _require_empty(server, is_replaced)
         version = making.server_version(server)
     if version < manifest.postgresql:
         raise BackupError(
@@ -85,7 +85,7 @@ def _require_stopped(server: psycopg.Connection[Any]) -> None:
         )
 
 
-def _require_room(server: psycopg.Connection[Any], is_replaced: bool) -> None:
+def _require_empty(server: psycopg.Connection[Any], is_replaced: bool) -> None:
     """Raise BackupError where the database holds what must not be lost."""
     rows = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
     tables = {name for (name,) in rows}

@@ -1,5 +1,6 @@
 """Changing the encoder at the desk: search stays on the old vectors until the new set is complete, and can go back."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
