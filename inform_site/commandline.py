@@ -56,16 +56,18 @@ def _database(argv: Sequence[str]) -> Iterator[None]:
     from django.conf import settings
 
     if settings.EMBEDDED_POSTGRES is None:
-        _require_known_database()
+        _require_known_database(argv)
         yield
         return
     signal.signal(signal.SIGTERM, _leave_in_order)
     with settings.EMBEDDED_POSTGRES.hold(database=settings.EMBEDDED_DATABASE_NAME):
-        _require_known_database()
+        _require_known_database(argv)
         yield
 
 
-def _require_known_database() -> None:
+def _require_known_database(argv: Sequence[str]) -> None:
+    if argv[1] == "restore":  # which replaces the database, perhaps to go back to this release
+        return
     import django
 
     from inform_site.releases import require_known_database

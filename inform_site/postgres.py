@@ -162,7 +162,7 @@ class EmbeddedPostgres:
     def _prepare(self) -> None:
         """Create the missing folders, cluster and configuration."""
         _refuse_shell_characters(self.data.resolve())
-        _refuse_shell_characters(_installed_programs())
+        _refuse_shell_characters(installed_programs())
         self._open_shelter()
         account = self._account()
         if not self._has_cluster():
@@ -296,7 +296,7 @@ class EmbeddedPostgres:
         """Return the folder of initdb and pg_ctl: the wheel's, or a copy where the server's user cannot reach the
         wheel.
         """
-        installed = _installed_programs()
+        installed = installed_programs()
         if os.geteuid() != 0 or _others_may_enter(installed):
             return installed
         copy = self._shelter / f"binaries-{version(PACKAGE.replace('_', '-'))}"
@@ -344,7 +344,7 @@ class EmbeddedPostgres:
         return f"PostgreSQL's {program} failed: {reason.rstrip('.')} (the whole story is in {self.log})."
 
 
-def _installed_programs() -> Path:
+def installed_programs() -> Path:
     """Return the folder of the wheel's programs. Only this function knows the layout of the package."""
     package = importlib.util.find_spec(PACKAGE)
     if package is None or not package.submodule_search_locations:

@@ -260,6 +260,16 @@ CELERY_BEAT_SCHEDULE = queues.scheduled(
     }
 )
 
+# The worker looks often, and makes a backup where the newest is old enough (inform_site/tasks.py).
+BACKUP_FOLDER = read("INFORM_BACKUP_FOLDER")
+BACKUP_HOURS = read("INFORM_BACKUP_HOURS")
+BACKUPS_KEPT = read("INFORM_BACKUPS_KEPT")
+if BACKUP_FOLDER:
+    CELERY_BEAT_SCHEDULE["back up"] = {"task": "inform_site.tasks.back_up", "schedule": 600}
+KEEP_ANSWERS_DAYS = read("INFORM_KEEP_ANSWERS_DAYS")  # of those that nobody keeps (qa_app/privacy/erasing.py)
+if KEEP_ANSWERS_DAYS:
+    CELERY_BEAT_SCHEDULE["erase old answers"] = {"task": "qa_app.tasks.erase_old_answers", "schedule": 3600}
+
 CACHES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "inform_site.caching.SteadyRedisCache",

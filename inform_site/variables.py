@@ -133,6 +133,14 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
         Variable("LOOKUP_CONTACT", TEXT, "", "The e-mail address that Crossref and PubMed ask for."),
         Variable("LOOKUP_TIMEOUT_SECONDS", NUMBER, 10, "How long a look-up may take."),
     ),
+    "Backups and erasure": (
+        Variable("INFORM_KEEP_ANSWERS_DAYS", COUNT, 0,
+                 "After how many days questions and answers that nobody keeps are erased; 0 is never."),
+        Variable("INFORM_BACKUP_FOLDER", FOLDER, "",
+                 "A folder in which the worker makes backups. Empty: none are made.", example="/srv/backups"),
+        Variable("INFORM_BACKUP_HOURS", NUMBER, 24, "How old the newest backup becomes before another one is made."),
+        Variable("INFORM_BACKUPS_KEPT", NUMBER, 7, "How many backups that folder keeps."),
+    ),
     "Mail and webhooks": (
         Variable("EMAIL_URL", ADDRESS, "",
                  "The mail server. Without one a production site offers feeds only; any other site prints its mails "

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from corpus_app import search
@@ -13,10 +15,11 @@ from qa_app.evaluation import corpus_calibration, golden_runs
 from qa_app.feedback import deriving, gaps, trials
 from qa_app.following import followers, outbox, renewal
 from qa_app.models import Feedback, SentQuestion
+from qa_app.privacy import erasing
 
 logger = logging.getLogger(__name__)
 
-MAX_RUN_SECONDS = 10  # of followed questions; then other work has its turn
+MAX_RUN_SECONDS = 10  # of followed questions and of erasing; then other work has its turn
 
 
 @shared_task(name="qa_app.tasks.tend_gaps")
@@ -44,6 +47,17 @@ def forget_contexts() -> None:
     SentQuestion.objects.forget(now)
     Feedback.objects.forget_visitors(now)
     followers.prune(now)
+
+
+@shared_task(name="qa_app.tasks.erase_old_answers")
+def erase_old_answers() -> None:
+    """Erase the answers that are older than INFORM_KEEP_ANSWERS_DAYS and that nobody keeps."""
+    before = timezone.now() - timedelta(days=settings.KEEP_ANSWERS_DAYS)
+    erased = erasing.erase_old(before, seconds=MAX_RUN_SECONDS)
+    if erased.answers:
+        logger.info("Erased %d answers of before %s", erased.answers, f"{before:%Y-%m-%d}")
+    if erased.answers and erasing.has_old(before):
+        erase_old_answers.delay()
 
 
 @shared_task(name="qa_app.tasks.renew_followed")

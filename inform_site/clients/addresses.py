@@ -34,7 +34,11 @@ def read_proxies(text: str) -> Proxies:
 def client_of(request: HttpRequest) -> str:
     """Return a keyed hash of the client's address, or of its /64; the address itself is never stored."""
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-    address = believed(request.META.get("REMOTE_ADDR", ""), forwarded, settings.PROXIES)
+    return hash_of(believed(request.META.get("REMOTE_ADDR", ""), forwarded, settings.PROXIES))
+
+
+def hash_of(address: Address | None) -> str:
+    """Return the name under which data of this address is stored."""
     return salted_hmac("inform.client", network_of(address), algorithm="sha256").hexdigest()[:40]
 
 

@@ -59,10 +59,15 @@ def give_feedback(
     given.is_helpful = is_helpful
     given.reasons = [reason for reason in known if reason in reasons]
     given.words = words.strip()
-    given.visitor = salted_hmac("qa_app.feedback", f"{now:%Y-%m} {client}").hexdigest()[:40] if client else ""
+    given.visitor = visitor_of(client, now) if client else ""
     given.given_at = now
     given.save()
     return given
+
+
+def visitor_of(client: str, now: datetime) -> str:
+    """Return a keyed hash of a client and the month, so that ratings of two months cannot be joined."""
+    return salted_hmac("qa_app.feedback", f"{now:%Y-%m} {client}").hexdigest()[:40]
 
 
 def identify(request: HttpRequest) -> str:

@@ -54,6 +54,13 @@ def _read_cookie(request: HttpRequest) -> list[str]:
     return [answer_id for answer_id in cookie.split(SEPARATOR) if answer_id]
 
 
+def read_value(cookie: str) -> list[str]:
+    """Return the answer ids in the cookie's value, as a browser shows it; empty as in `_read_cookie`."""
+    request = HttpRequest()
+    request.COOKIES[COOKIE] = cookie.strip().strip('"')
+    return _read_cookie(request)
+
+
 def _write_cookie(response: HttpResponse, answer_ids: list[str]) -> None:
     if not answer_ids:
         response.delete_cookie(COOKIE, samesite="Lax")

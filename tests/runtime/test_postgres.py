@@ -52,7 +52,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str, script:
     folder.mkdir(mode=0o755)
     (folder / program).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     (folder / program).chmod(0o755)
-    monkeypatch.setattr(postgres, "_installed_programs", lambda: folder)
+    monkeypatch.setattr(postgres, "installed_programs", lambda: folder)
 
 
 def test_server_runs_while_it_is_held_and_keeps_its_rows(server: EmbeddedPostgres) -> None:
@@ -109,7 +109,7 @@ def test_a_killed_server_is_waited_for(server: EmbeddedPostgres, monkeypatch: py
     """The processes of a killed server hold its memory for a moment, and speak into the log of the next one."""
     server.ensure()
     server.stop()
-    programs, tries, said = postgres._installed_programs(), server.root / "tries", server.root / "said"
+    programs, tries, said = postgres.installed_programs(), server.root / "tries", server.root / "said"
     said.write_text(
         "FATAL:  terminating connection due to unexpected postmaster exit\n"
         "FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use\n",
@@ -248,11 +248,11 @@ class TestAsRoot:
     def test_binaries_out_of_its_reach_are_copied(
         self, closed: Path, server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        installed = postgres._installed_programs()
+        installed = postgres.installed_programs()
         package = closed / installed.parents[1].name
         shutil.copytree(installed.parent, package / installed.parent.name, symlinks=True)
         shutil.copytree(installed.parents[1].with_name(f"{package.name}.libs"), closed / f"{package.name}.libs")
-        monkeypatch.setattr(postgres, "_installed_programs", lambda: package / installed.parent.name / "bin")
+        monkeypatch.setattr(postgres, "installed_programs", lambda: package / installed.parent.name / "bin")
 
         assert server.ensure()
 
