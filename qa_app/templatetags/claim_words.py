@@ -22,8 +22,8 @@ SENTENCES = {
     "not_covered": N_("No study here addresses this claim. That does not make it true or false."),
     "other_people": N_("The studies here address this, but in other people than the claim is about."),
     "other_language": N_(
-        "This site understands claims in English only, the language of its studies. So this says nothing about what the "
-        "studies hold. Please check it in English."
+        "This site understands claims in English only, the language of its studies. So this says nothing about what "
+        "the studies hold. Please check it in English."
     ),
     "undecided": N_("The studies here are on this subject, but they neither say this nor deny it."),
 }

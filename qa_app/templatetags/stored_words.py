@@ -100,7 +100,7 @@ NOT_SAID = (
 """What a refusal names as missing, by the type of answer expected."""
 _TRANSLATED = frozenset(code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE)
 LONG_TERM = N_("the long term")
-SHORT_NUMBERS = frozenset({"000", "110", "111", "112", "113", "117", "118", "119", "142", "143", "144", "911", "988", "999"})
+SHORT_NUMBERS = frozenset("000 110 111 112 113 117 118 119 142 143 144 911 988 999".split())
 """Three digits that are a telephone number in an urgent reply, and nowhere else."""
 NUMBER = re.compile(r"(?<![\w+.,/-])\+?\d(?:[ \u00a0/-]?\d){2,14}(?![\w%]|[.,/-]\d)")
 YEARS = re.compile(r"(?:19|20)\d\d\D(?:19|20)\d\d")
@@ -129,13 +129,14 @@ def translated_parts(message: object) -> tuple[MessagePart, ...]:
 
 @register.filter
 def answer_message_parts(answer: Mapping[str, Any]) -> tuple[MessagePart, ...]:
-    """Translate an answer's message; the reply to a crisis or an emergency into the question's language, if it can be."""
+    """Translate an answer's message; the reply to a crisis or an emergency into the question's language."""
     page, asked = get_language(), answer["understood"].get("language", "")
     is_urgent = (answer.get("guardrail") or {}).get("route") in URGENT
     if not is_urgent or asked not in _TRANSLATED or asked == (page or "").partition("-")[0]:
         return translated_parts(answer["message"])
     with override(asked):
-        return tuple(replace(part, language=asked) if part.is_ours else part for part in translated_parts(answer["message"]))
+        parts = translated_parts(answer["message"])
+        return tuple(replace(part, language=asked) if part.is_ours else part for part in parts)
 
 
 def site_message(message: str) -> str:

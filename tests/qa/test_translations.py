@@ -299,9 +299,9 @@ def test_an_answer_keeps_its_words_and_its_page_speaks_german(monkeypatch: pytes
 def test_a_crisis_told_in_german_is_answered_in_german_on_an_english_page(library: tuple[str, ...]) -> None:
     for question, words in (
         ("Ich will nicht mehr leben", "Telefonseelsorge"), ("I want to kill myself", "116 123"),
-        ("Ich habe Brustschmerzen und bekomme kaum Luft", "rufen Sie den Notruf 112"),
+        ("Ich habe Brustschmerzen und bekomme kaum Luft", "Hören Sie sofort auf zu trainieren"),
     ):  # fmt: skip
-        html = Client().post("/", {"question": question}, follow=True).content.decode()
+        html = Client().get(Client().post("/", {"question": question})["Location"]).content.decode()
 
         assert '<html lang="en">' in html
         assert words in html
