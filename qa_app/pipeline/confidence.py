@@ -32,7 +32,7 @@ def _reasons(signals: Mapping[str, float], missing: Sequence[str]) -> list[str]:
         else "no study stands out"
     )
     reasons.append(
-        "some words of the question are in none of the cited studies"
+        "some words of the question stand in no cited study"
         if missing
         else "the cited studies use the question's words"
     )

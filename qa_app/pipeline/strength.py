@@ -247,7 +247,7 @@ def _directness(body: Body, asked: AskedFacets, is_partial: bool) -> Iterator[Ro
         begin = "The people studied differ from those" if is_about_people else "The sources differ from what is"
         yield 1, StrengthReason("indirect", f"{begin} asked about in {ways}.")
     if is_partial:
-        text = "Part of the question was not studied."
+        text = "A part of what was asked was not studied."
         yield 0 if differing else 1, StrengthReason("indirect_question", text)
 
 

@@ -155,14 +155,14 @@ CONFIDENCE_REASONS = frozenset(
         N_("search by meaning was not available"),
         N_("a passage comes very close to the question"),
         N_("no passage comes very close to the question"),
-        N_("some words of the question are not in the evidence"),
-        N_("every word of the question is in the evidence"),
-        N_("part of the question stays open"),
+        N_("not every word of the question stands in the evidence"),
+        N_("every word of the question stands in the evidence"),
+        N_("a part of the question stays open"),
         N_("search by words and by meaning agree on the best study"),
         N_("a curated question asks the same"),
         N_("one study stands out"),
         N_("no study stands out"),
-        N_("some words of the question are in none of the cited studies"),
+        N_("some words of the question stand in no cited study"),
         N_("the cited studies use the question's words"),
     }
 )

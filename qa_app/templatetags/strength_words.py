@@ -16,8 +16,8 @@ register = template.Library()
 AND = N_(" and ")
 DESIGNS = "The best evidence cited here is "
 WAYS = (
-    N_("The people in the studies differ from those in the question in %(ways)s."),
-    N_("The sources differ from the question in %(ways)s."),
+    N_("The people studied differ from those asked about in %(ways)s."),
+    N_("The sources differ from what is asked about in %(ways)s."),
 )
 """Sentences that name the facets in which the evidence differs from the question."""
 N_("a meta-analysis"), N_("a systematic review"), N_("a review of reviews"), N_("a randomised trial")
@@ -27,7 +27,7 @@ N_("a thesis"), N_("a preprint"), N_("a source without a recorded study design")
 FIXED = frozenset(
     {
         N_("Every study here was retracted."),
-        N_("It is based on one study."),
+        N_("It rests on one study."),
         N_("Most of it is at very high risk of bias."),
         N_("Most of it is at high risk of bias."),
         N_("Some of it is at high risk of bias."),
@@ -35,7 +35,7 @@ FIXED = frozenset(
         N_("Its risk of bias was judged to be low."),
         N_("Judged by the curators."),
         N_("The studies do not agree with each other."),
-        N_("Part of the question was not studied."),
+        N_("A part of what was asked was not studied."),
         N_("The results were mixed."),
         N_("The results were too uncertain to settle it."),
         N_("It was not reviewed by other researchers before publication."),
@@ -59,7 +59,7 @@ def strength_reason_words(reason: Mapping[str, Any]) -> str:
         if text.startswith(begin):
             return gettext(message) % {"ways": _listed(text, begin)}
     figures = [word for word in text.split() if word.isdecimal()]
-    for message in (N_("It is based on %(n)s studies."), N_("Only %(n)s people took part.")):
+    for message in (N_("It rests on %(n)s studies."), N_("Only %(n)s people took part.")):
         if len(figures) == 1 and text == message % {"n": figures[0]}:
             return gettext(message) % {"n": figures[0]}
     return text

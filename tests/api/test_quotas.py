@@ -262,4 +262,4 @@ def test_pages_are_counted_too() -> None:
 
     page = reader.get(reader.post("/", {"question": ASKED})["Location"]).content.decode()
     assert used() == 1
-    assert "may write for you for now is used up" in page
+    assert "Your share of answers by the language model is used up" in page

@@ -123,7 +123,7 @@ def test_the_confidence_is_a_chance_with_its_reasons() -> None:
         (0.8, 1.0, (), "a curated question asks the same"), (0.0, 0.0, (), "no study stands out"),
         (0.0, 1.0, (), "one study stands out"), (0.0, 3.0, (), "3 studies are likely to answer"),
         (0.0, 1.0, (), "the cited studies use the question's words"),
-        (0.0, 1.0, ("sauna",), "some words of the question are in none of the cited studies"),
+        (0.0, 1.0, ("sauna",), "some words of the question stand in no cited study"),
     ):  # fmt: skip
         found = confidence.assess(0.5, {"leader_question_cosine": cosine, "likely": likely}, parts, "", POLICY)
         assert reason in found.reasons

@@ -83,7 +83,7 @@ def test_the_table_has_a_row_for_each_finding_on_the_outcome_asked_for(client: C
     assert first[3:] == ["40", "More sets, more growth.", "Benefit"]
     assert second[:3] == ["Third C, 2021", "Meta-analysis", "Not reported"]
     assert second[3:] == ["In 15 studies", "It varied.", "Mixed or unclear"]
-    assert "On muscle growth, as curators recorded it." in html
+    assert "On muscle growth, as recorded by curators." in html
 
     assert 'href="/answers/answer-one/export/csv"' in html
 

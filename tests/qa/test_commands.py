@@ -37,7 +37,7 @@ def test_ask_says_the_nouns_of_the_site() -> None:
     curation.set_lexica({"site": 'nouns = { one = "entry", many = "entries" }'}, by=None, by_name="tests")
 
     assert "Answered, from 1 entry." in run_command("ask", ASKED)
-    assert "No answer in these entries.\n\nThe entries kept here" in run_command("ask", "does a sauna cure gout?")
+    assert "No answer in these entries.\n\nThe entries here" in run_command("ask", "does a sauna cure gout?")
 
 
 def test_ask_does_not_say_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,7 +110,7 @@ def test_oembed_describes_the_frame_that_the_page_offers() -> None:
     frame = ET.fromstring(told["html"])
     assert (frame.get("title"), frame.get("src")) == (question, f"{HOST}/embed/answers/{body['id']}")
     assert frame.get("sandbox") == "allow-popups allow-popups-to-escape-sandbox"
-    assert told["html"] in unescape(page.partition("<textarea")[2].partition("</textarea")[0])
+    assert told["html"] in unescape(page.partition('<textarea id="frame"')[2].partition("</textarea")[0])
     assert as_xml["Content-Type"].startswith("text/xml")
     row = {child.tag: child.text for child in ET.fromstring(as_xml.content)}
     assert row == {name: str(value) for name, value in told.items()}

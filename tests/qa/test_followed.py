@@ -197,7 +197,7 @@ def test_an_address_is_confirmed_told_and_erased_by_the_links_of_its_mails(clien
     answer = ask()
     german = Client(headers={"Accept-Language": "de"})
     response = german.post(f"/answers/{answer}/follow/", {"email": " Reader@Example.org "})
-    assert "ist eine E-Mail an sie unterwegs" in response.content.decode()
+    assert "ist eine E-Mail unterwegs" in response.content.decode()
     catch_up()
     retract()
     catch_up()

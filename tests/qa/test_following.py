@@ -63,7 +63,7 @@ def test_what_may_be_asked_of_anything_is_not_answered_by_itself(first: dict[str
     after = asking.ask(question="how many should I do per week?", parent=first["id"])
 
     assert alone["outcome"] == "insufficient_evidence"
-    assert alone["message"].startswith("This question does not name what it is about: please name it and ask again.")
+    assert alone["message"].startswith("This question does not say what it is about. Please name it and ask again.")
     assert after["understood_as"] == "how many should I do per week (weekly sets, muscle, growth)?"
 
 

@@ -146,7 +146,7 @@ def test_an_answer_differs_in_nothing_from_itself() -> None:
     assert sided(make_payload(), make_refusal())[0] == ends
     assert sided(mine, other)[0] == "Studies: none is cited by both, 1 only by A, 1 only by B."
     (said,) = compare(make_payload(), make_payload(), is_same_engine=False).differences
-    assert "different engines" in said
+    assert "different versions of the software" in said
 
 
 def test_studies_sentences_and_confidence_are_counted() -> None:
@@ -160,7 +160,7 @@ def test_studies_sentences_and_confidence_are_counted() -> None:
     assert sided(make_payload(), other) == (
         "Studies: 1 is cited by both, 1 only by A, 1 only by B.",
         "Sentences: 2 only in A, 1 only in B.",
-        "Chance that it fits the question: 84 of 100 for A, 60 for B.",
+        "Match with the question: 84 out of 100 for A, 60 for B.",
         "B was made from a newer state of the studies.",
     )
 

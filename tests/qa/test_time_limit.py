@@ -144,7 +144,7 @@ def test_a_reader_keeps_the_question_and_is_told(no_time: Callable[[], None]) ->
     with pytest.raises(CommandError, match="given up"):
         call_command("ask", ASKED)
 
-    assert (page.status_code, "was given up" in page.content.decode()) == (503, True)
+    assert (page.status_code, "was stopped" in page.content.decode()) == (503, True)
     assert ASKED in page.content.decode()
     assert int(page["Retry-After"]) >= 1
     require_nothing_kept()

@@ -49,7 +49,7 @@ def starter_words(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def left_open(names: str) -> str:
-    return f"Nothing quoted here is about {names}; the answer is about the rest of the question."
+    return f"The quoted passages do not mention {names}. The answer covers the rest of the question."
 
 
 def texts(code: str) -> polib.POFile:
@@ -165,9 +165,9 @@ def test_telephone_numbers_of_a_fixed_reply_are_links(reply: str, route: str, nu
 @pytest.mark.parametrize(
     ("message", "german"),
     [(f"{endings.NOT_OUR_SUBJECT} They are about: training; diet.", "Sie handeln von: training; diet."),
-     (left_open("sleep or women"), "Nichts, was hier zitiert ist, betrifft sleep oder Frauen; "),
-     (left_open("adults, equal volume or men"), "betrifft Erwachsene, volume bei gleichem Maß oder Männer; "),
-     ("No study was found that joins “BFR” with the rest of the question.", "die „BFR“ mit dem Rest"),
+     (left_open("sleep or women"), "Die zitierten Passagen erwähnen nicht: sleep oder Frauen. "),
+     (left_open("adults, equal volume or men"), "nicht: Erwachsene, volume bei gleichem Maß oder Männer. "),
+     ("No study was found that joins “BFR” with the rest of the question.", "„BFR“ mit dem Rest"),
      ("None of the nearest passages mentions “shoes”, “sauna”.", "erwähnt „shoes“, „sauna“."),
      *((text.format("shoes"), "shoes“." if "“" in text else "shoes.") for text in endings.NOT_SAID.values())],
 )  # fmt: skip

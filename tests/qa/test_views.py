@@ -195,7 +195,7 @@ def test_of_a_withdrawn_study_nothing_but_that_remains(monkeypatch: pytest.Monke
     nothing_left = words(shows(monkeypatch, make_payload(citations=cited, notices=gone, evidence=[])))
     assert "2 sources were withdrawn." in nothing_left
     assert "All sources of this answer were withdrawn." in nothing_left
-    assert "Was very likely, 84 of 100, when the answer was given." in nothing_left
+    assert "When the answer was given: very likely, 84 out of 100." in nothing_left
 
 
 def test_text_is_shown_as_text_wherever_it_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:

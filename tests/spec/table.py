@@ -62,7 +62,7 @@ CASES = (
     Case("A question that the studies do not answer gets no answer, but the nearest passages", (SETS, KIDNEYS), *HAIR),
     Case("A question that the studies answer in part gets that part, with a note of what is missing", (SETS, LOADS),
          "How many weekly sets per muscle increase growth and cure gout?", "partial", SHORT, DETAILS, ("S1",),
-         message="Nothing quoted here is about cure or gout; the answer is about the rest of the question."),
+         message="The quoted passages do not mention cure or gout. The answer covers the rest of the question."),
     Case("A question about something else altogether is out of scope", (SETS, LOADS), "What is the best pizza in Naples?",
          "out_of_scope"),
     Case("An empty corpus answers nothing", (), ASKED, "out_of_scope"),
