@@ -14,7 +14,7 @@ from qa_app.pipeline.lexicon import PhraseIndex, Tables, words_of
 from qa_app.pipeline.question.wording import SHORTEST_ENDED
 from qa_app.pipeline.text import folded, stem
 
-SAFETY = frozenset({"safety", "crisis", "age", "asking"})
+SAFETY = frozenset({"safety", "crisis", "crisis_german", "age", "asking"})
 """Files of the safety check: counted apart, because a rare emergency needs no labelled question."""
 READ_IN_PASSAGES = frozenset({"connectives"})
 """Files whose phrases are looked for in passages, not in questions."""

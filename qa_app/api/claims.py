@@ -67,7 +67,8 @@ class CheckedClaim(Shape):
         choices=claim_checking.NOTES,
         allow_null=True,
         help_text="other_people: passages speak of other people than the claim, so it does not count as covered. "
-        "undecided: passages are on the matter, but their words neither say nor deny it.",
+        "undecided: passages are on the matter, but their words neither say nor deny it. "
+        "other_language: the claim is not in English, so nothing is said about the studies.",
     )
     declined = shapes.Declined(allow_null=True)
     spans = ClaimSpan(many=True, help_text="The words that decide, the nearest first; else the nearest words.")

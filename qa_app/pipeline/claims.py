@@ -16,7 +16,7 @@ from qa_app.pipeline.attribution import differing_traits
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Corpus
 from qa_app.pipeline.query import AskedFacets, Query
-from qa_app.pipeline.question.wording import split_sentences
+from qa_app.pipeline.question.wording import ENGLISH, split_sentences
 from qa_app.pipeline.records import LeftOutReason, Span
 from qa_app.pipeline.retrieval import Retrieved, fuse, load_pool
 from qa_app.pipeline.text import content_stems, stem
@@ -55,6 +55,8 @@ class ClaimNote(StrEnum):
     """Passages say so, but of other people than the claim."""
     UNDECIDED = "undecided"
     """Passages are on the matter, and their words neither say nor deny it."""
+    OTHER_LANGUAGE = "other_language"
+    """The claim is not in English, so nothing is said about the studies."""
 
 
 class Skipped(StrEnum):
@@ -194,6 +196,8 @@ def check_claim(
         return CheckedClaim(
             ClaimVerdict.NOT_COVERED, tuple(map(_decisive, by_study[:MOST_SPANS])), ClaimNote.OTHER_PEOPLE
         )
+    if query.language != ENGLISH:
+        return CheckedClaim(ClaimVerdict.NOT_COVERED, (), ClaimNote.OTHER_LANGUAGE)
     note = ClaimNote.UNDECIDED if retrieved.is_answerable else None
     return CheckedClaim(ClaimVerdict.NOT_COVERED, tuple(_shown(nearest)), note)
 

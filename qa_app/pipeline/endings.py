@@ -17,6 +17,7 @@ from qa_app.pipeline.ports import Corpus, CorpusFacts
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question import safety
 from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread
+from qa_app.pipeline.question.wording import ENGLISH
 from qa_app.pipeline.records import (
     Answered,
     Attempt,
@@ -47,8 +48,8 @@ NOT_ANSWERED = (
     "The studies here do not answer this question. Below are the closest passages, but they are not "
     "an answer. Try a related question, or put it in other words."
 )
-NOTHING_LEFT = "Nothing that is left under these filters answers this question."
-NEAREST_LEFT = "Below are the nearest passages; they are not an answer."
+NOTHING_LEFT = "No study that fits these filters answers this question."
+NEAREST_SHOWN = "Below are the closest passages, but they are not an answer."
 NOT_OUR_SUBJECT = "This question is outside what the studies here cover, so there is no answer."
 NOTHING_NAMED = (
     "This question does not say what it is about. Please name it and ask again. Below are the "
@@ -71,7 +72,10 @@ NOT_SAID = {
     AnswerType.EVENT: "No passage found here speaks of the year {}.",
 }
 PART_LEFT_OPEN = "The quoted passages may leave a part of the question open."
-IN_ENGLISH = "The studies here are in English, so a question in English finds more."
+NOT_IN_ENGLISH = (
+    "This site understands questions in English only, the language of its studies. So this says nothing about what the "
+    "studies hold. Please ask again in English."
+)
 BY_WORDS_ALONE = "Right now the site can search only by words, not by meaning. Asking again later may find more."
 
 MOST_RELATED = 6  # topics offered with an answer
@@ -113,15 +117,13 @@ class EndingBuilder:
         """
         nearest = self._nearest(retrieved, corpus)
         parts = [*self._not_answered(nearest)]
-        missing = self._missing(nearest, retrieved)
+        missing = self._missing(nearest, retrieved) if self._is_english else ()
         if expected is not None:
             parts.append(NOT_SAID[expected.type].format(expected.subject))
             missing = tuple(dict.fromkeys((expected.subject, *missing)))
-        absent = self._absent(nearest)
+        absent = self._absent(nearest) if self._is_english else ()
         if absent:
             parts.append(f"None of the closest passages mentions {', '.join(f'“{word}”' for word in absent)}.")
-        if self.query.language != "en":
-            parts.append(IN_ENGLISH)
         if retrieved.vector is None:
             parts.append(BY_WORDS_ALONE)
         return self._refuse(
@@ -133,8 +135,8 @@ class EndingBuilder:
         )
 
     def out_of_scope(self, retrieved: Retrieved, corpus: Corpus) -> Refused:
-        """Refuse a question outside the subject; one in another language is refused for lack of evidence."""
-        if self.query.language != "en":
+        """Refuse a question outside the subject; one in another language is refused as not understood."""
+        if not self._is_english:
             return self.insufficient(retrieved, corpus)
         names = "; ".join(collection.name.lower() for collection in self.facts.collections)
         message = f"{NOT_OUR_SUBJECT} They are about: {names}." if names else NOT_OUR_SUBJECT
@@ -142,7 +144,9 @@ class EndingBuilder:
         return self._refuse(Outcome.OUT_OF_SCOPE, message, retrieved=retrieved, missing=missing)
 
     def names_nothing(self, retrieved: Retrieved, corpus: Corpus) -> Refused:
-        """Refuse a question that names no subject."""
+        """Refuse a question that names no subject; one in another language is refused as not understood."""
+        if not self._is_english:
+            return self.insufficient(retrieved, corpus)
         nearest = self._nearest(retrieved, corpus)
         return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, NOTHING_NAMED, retrieved=retrieved, passages=nearest)
 
@@ -181,10 +185,15 @@ class EndingBuilder:
 
     # --- Parts --------------------------------------------------------------------------------------------------------
 
+    @property
+    def _is_english(self) -> bool:
+        return self.query.language == ENGLISH
+
     def _not_answered(self, nearest: tuple[Candidate, ...]) -> tuple[str, ...]:
-        if not self.question.filters.narrows:
+        if self._is_english and not self.question.filters.narrows:
             return (NOT_ANSWERED,)
-        return (NOTHING_LEFT, NEAREST_LEFT) if nearest else (NOTHING_LEFT,)
+        reason = NOTHING_LEFT if self._is_english else NOT_IN_ENGLISH
+        return (reason, NEAREST_SHOWN) if nearest else (reason,)
 
     def _refuse(self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None, **parts: Any) -> Refused:
         near = self._near_questions(retrieved) if retrieved else ()

@@ -13,6 +13,7 @@ VERDICTS = {
     "contradicted": N_("Contradicted"),
     "mixed": N_("Mixed"),
     "not_covered": N_("Not covered here"),
+    "other_language": N_("Not in English"),
 }
 SENTENCES = {
     "supported": N_("A study here says the same."),
@@ -20,6 +21,10 @@ SENTENCES = {
     "mixed": N_("Some words here say the same, and some say otherwise."),
     "not_covered": N_("No study here addresses this claim. That does not make it true or false."),
     "other_people": N_("The studies here address this, but in other people than the claim is about."),
+    "other_language": N_(
+        "This site understands claims in English only, the language of its studies. So this says nothing about what "
+        "the studies hold. Please check it in English."
+    ),
     "undecided": N_("The studies here are on this subject, but they neither say this nor deny it."),
 }
 CHIPS = {"supported": "yes", "contradicted": "no", "mixed": "depends", "not_covered": ""}
@@ -38,8 +43,9 @@ SKIPPED = {
 
 
 @register.filter
-def claim_verdict_words(verdict: object) -> str:
-    return gettext(VERDICTS[str(verdict)])
+def claim_verdict_words(row: dict[str, object]) -> str:
+    """Return the verdict on a claim in a word or two; of one in another language, that it is not in English."""
+    return gettext(VERDICTS.get(str(row["note"])) or VERDICTS[str(row["verdict"])])
 
 
 @register.filter

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from re import Match
+from typing import Any
 
 from django import template
+from django.conf import settings
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, gettext
+from django.utils.translation import get_language, gettext, override
 from django.utils.translation import gettext_noop as N_
 
 from corpus_app import search
@@ -30,6 +32,12 @@ _NOTHING_NAMED = N_(
 )
 _OUTSIDE = N_("This question is outside what the studies here cover, so there is no answer.")
 _IN_ENGLISH = N_("The studies here are in English, so a question in English finds more.")
+_NOT_IN_ENGLISH = N_(
+    "This site understands questions in English only, the language of its studies. So this says nothing about what the "
+    "studies hold. Please ask again in English."
+)
+_NOTHING_LEFT = N_("No study that fits these filters answers this question.")
+_NEAREST_SHOWN = N_("Below are the closest passages, but they are not an answer.")
 FIXED = (
     _NOT_ANSWERED,
     _BY_WORDS_ALONE,
@@ -37,6 +45,9 @@ FIXED = (
     _OUTSIDE,
     _IN_ENGLISH,
     N_("The quoted passages may leave a part of the question open."),
+    _NOT_IN_ENGLISH,
+    _NOTHING_LEFT,
+    _NEAREST_SHOWN,
     N_("All that is quoted here was found in older adults; it may not hold for others."),
     N_("All that is quoted here was found in older women; it may not hold for others."),
     N_("All that is quoted here was found in older men; it may not hold for others."),
@@ -70,6 +81,8 @@ EARLIER = {
     "Below are the nearest passages; they are not an answer.": _NOTHING_NAMED,
     "This question lies outside the studies kept here, so there is no answer to give.": _OUTSIDE,
     "The studies kept here are in English; a question in English finds more.": _IN_ENGLISH,
+    "Nothing that is left under these filters answers this question.": _NOTHING_LEFT,
+    "Below are the nearest passages; they are not an answer.": _NEAREST_SHOWN,
     "Only the words of the question could be searched for just now, not its meaning; asking again in a while may find "
     "more.": _BY_WORDS_ALONE,
 }
@@ -86,8 +99,9 @@ NOT_SAID = (
     N_("No passage found here speaks of the year %(words)s."),
 )
 """What a refusal names as missing, by the type of answer expected."""
+_TRANSLATED = frozenset(code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE)
 LONG_TERM = N_("the long term")
-SHORT_NUMBERS = frozenset({"000", "110", "111", "112", "113", "117", "118", "119", "144", "911", "988", "999"})
+SHORT_NUMBERS = frozenset("000 110 111 112 113 117 118 119 142 143 144 911 988 999".split())
 """Three digits that are a telephone number in an urgent reply, and nowhere else."""
 NUMBER = re.compile(r"(?<![\w+.,/-])\+?\d(?:[ \u00a0/-]?\d){2,14}(?![\w%]|[.,/-]\d)")
 YEARS = re.compile(r"(?:19|20)\d\d\D(?:19|20)\d\d")
@@ -100,6 +114,8 @@ class MessagePart:
 
     text: str
     is_ours: bool
+    language: str = ""
+    """The language of the text where it is neither the page's nor that of the corpus."""
 
 
 @register.filter
@@ -110,6 +126,18 @@ def translated_parts(message: object) -> tuple[MessagePart, ...]:
     if language == "en":
         return (MessagePart(text, is_ours=True),)
     return tuple(_parts(text, replies_in(language, search.lexicons()) if text else {}))
+
+
+@register.filter
+def answer_message_parts(answer: Mapping[str, Any]) -> tuple[MessagePart, ...]:
+    """Translate an answer's message; the reply to a crisis or an emergency into the question's language."""
+    page, asked = get_language(), answer["understood"].get("language", "")
+    is_urgent = (answer.get("guardrail") or {}).get("route") in URGENT
+    if not is_urgent or asked not in _TRANSLATED or asked == (page or "").partition("-")[0]:
+        return translated_parts(answer["message"])
+    with override(asked):
+        parts = translated_parts(answer["message"])
+        return tuple(replace(part, language=asked) if part.is_ours else part for part in parts)
 
 
 def site_message(message: str) -> str:

@@ -264,7 +264,7 @@ def test_an_answer_is_narrowed_without_script_and_each_filter_is_dropped_by_a_li
     reader.get_by_role("button", name="Ask these studies").click()
 
     expect(reader).to_have_url(re.compile(r"/answers/[^/]+/\?from=2500$"))
-    expect(reader.locator(".outcome")).to_contain_text("Nothing that is left under these filters")
+    expect(reader.locator(".outcome")).to_contain_text("No study that fits these filters")
     reader.get_by_role("link", name="Remove from 2500").click()
     expect(reader).to_have_url(re.compile(r"/answers/[^/]+/$"))
     expect(reader.locator(".prose .headline")).to_be_visible()

@@ -48,6 +48,7 @@ REFUSED = [
     ("What is the capital of France?", Outcome.OUT_OF_SCOPE, "They are about: training variables", 0),
     ("creatine and omega-3 capsules for the kidneys?", Outcome.INSUFFICIENT_EVIDENCE, "mentions “omega-3”", 5),
     ("💪💪💪", Outcome.INSUFFICIENT_EVIDENCE, "does not say what it is about", 5),
+    ("Wie viele Sätze braucht man für Muskeln?", Outcome.INSUFFICIENT_EVIDENCE, "in English only", 5),
     ("What does Zwiebelmann 2015 say about sets?", Outcome.INSUFFICIENT_EVIDENCE, "Zwiebelmann", 0),
 ]
 

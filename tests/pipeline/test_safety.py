@@ -38,7 +38,10 @@ from tests.pipeline.corpora import (
 ROOT = Path(__file__).parents[2]
 LEXICON = SafetyLexicon.build(read_tables(ROOT / "corpus" / "lexicon"))
 LANGUAGE_ONLY = SafetyLexicon.build()
-ROWS = [json.loads(line) for line in (ROOT / "tests/data/safety_questions.jsonl").read_text("utf-8").splitlines()]
+ROWS, GERMAN_ROWS = (
+    [json.loads(line) for line in (ROOT / f"tests/data/{name}.jsonl").read_text("utf-8").splitlines()]
+    for name in ("safety_questions", "safety_german")
+)
 
 
 def route_of(question: str, lexicon: SafetyLexicon = LEXICON) -> str | None:
@@ -59,6 +62,12 @@ def test_no_crisis_is_missed_and_no_other_question_declined() -> None:
     assert [row for row in wrong if row[0] in {"crisis", "emergency"}] == []
     assert len(wrong) <= 2
     assert set(LEXICON.routes) == {row["route"] for row in ROWS if row["route"]}
+
+
+def test_a_crisis_told_in_german_is_heard_and_no_other_german_question_declined() -> None:
+    for lexicon in (LEXICON, LANGUAGE_ONLY):
+        wrong = [(row, found) for row in GERMAN_ROWS if (found := route_of(row["question"], lexicon)) != row["route"]]
+        assert wrong == []
 
 
 def test_a_reply_says_where_help_is() -> None:

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.usefixtures("library")
 SAME = "Ten weekly sets per muscle increased growth more than five."
 OPPOSITE = "Ten weekly sets per muscle reduced growth more than five."
 ELSEWHERE = "Saunas at ninety degrees lower blood pressure."
+GERMAN = "Das Training mit vielen Gewichten ist gut und nicht schlecht."
 CRISIS = "I want to kill myself."
 
 
@@ -57,6 +58,16 @@ def test_fifty_claims_are_checked_and_ten_count_as_one_question() -> None:
     assert claim_checking.asks_of(found) == 5
     with override_settings(ANONYMOUS_QUOTAS=dict.fromkeys(("ask", "read", "model", "suggest"), Limits(1, 100))):
         assert check(" ".join([SAME] * 11), status=429)["type"].endswith("quota-used-up")
+
+
+def test_a_claim_in_another_language_is_not_said_to_be_missing_from_the_studies() -> None:
+    (row,) = check(GERMAN)["claims"]
+    page = Client().post(reverse("check_claims"), {"text": GERMAN}).content.decode()
+
+    assert (row["verdict"], row["note"], row["spans"]) == ("not_covered", "other_language", [])
+    assert "Not in English" in page
+    assert "understands claims in English only" in page
+    assert "No study here addresses" not in page
 
 
 def test_a_crisis_gets_its_reply_and_nothing_else() -> None:

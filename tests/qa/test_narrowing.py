@@ -83,7 +83,7 @@ def test_where_nothing_fits_the_page_says_so_and_leads_back_and_no_gap_is_filed(
     refused, _, page = shown(client, f"{first['url']}narrow/", {"from": "2090", "sex": "nonsense"})
 
     assert (refused["outcome"], refused["filters"]) == ("insufficient_evidence", {"from": 2090})
-    assert refused["message"].startswith("Nothing that is left under these filters answers this question.")
+    assert refused["message"].startswith("No study that fits these filters answers this question.")
     assert f'href="{refused["url"]}narrow/" rel="nofollow">The answer from all studies' in page
     assert not Gap.objects.exists()
 

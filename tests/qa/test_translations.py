@@ -134,11 +134,13 @@ def test_built_in_replies_are_translated() -> None:
         for message in (
             *replies, f"{endings.NOT_ANSWERED} {endings.BY_WORDS_ALONE}", endings.NOT_OUR_SUBJECT,
             endings.NOTHING_NAMED, endings.NO_SUCH_SOURCE.format("Smith 2019"),
-            endings.UNREAD.format("“How many trials are here?”"), f"{endings.NOT_ANSWERED} {endings.IN_ENGLISH}",
+            endings.UNREAD.format("“How many trials are here?”"), f"{endings.NOT_IN_ENGLISH} {endings.NEAREST_SHOWN}",
+            f"{endings.NOTHING_LEFT} {endings.NEAREST_SHOWN}",
         ):  # fmt: skip
             told = stored_words.translated_parts(message)
             assert all(part.is_ours for part in told), message
-            is_two = "\n\n" in message or message.endswith((f" {endings.BY_WORDS_ALONE}", f" {endings.IN_ENGLISH}"))
+            is_two = "\n\n" in message or message.endswith(f" {endings.BY_WORDS_ALONE}")
+            is_two = is_two or message.startswith((endings.NOT_IN_ENGLISH, endings.NOTHING_LEFT))
             assert len(told) == 1 + is_two
             assert not {part.text.strip() for part in told} & {*stored_words.FIXED, *WORDS}
             assert "".join(part.text for part in told).count("\n\n") == message.count("\n\n")
@@ -292,6 +294,19 @@ def test_an_answer_keeps_its_words_and_its_page_speaks_german(monkeypatch: pytes
     assert f"<mark>{QUOTE}</mark>" in opened
     assert '<blockquote lang="en" dir="auto">' in opened
     assert "Quelle 1" in opened
+
+
+def test_a_crisis_told_in_german_is_answered_in_german_on_an_english_page(library: tuple[str, ...]) -> None:
+    for question, words in (
+        ("Ich will nicht mehr leben", "Telefonseelsorge"), ("I want to kill myself", "116 123"),
+        ("Ich habe Brustschmerzen und bekomme kaum Luft", "Hören Sie sofort auf zu trainieren"),
+    ):  # fmt: skip
+        html = Client().get(Client().post("/", {"question": question})["Location"]).content.decode()
+
+        assert '<html lang="en">' in html
+        assert words in html
+        assert ('<span lang="de">' in html) == question.startswith("Ich")
+        assert html.count('href="tel:142"') == ("nicht mehr leben" in question)
 
 
 def test_a_language_is_chosen_without_script_kept_and_leads_nowhere_else(db: None) -> None:

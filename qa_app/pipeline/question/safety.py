@@ -24,7 +24,7 @@ from qa_app.pipeline.question.safety_model import SafetyClassifier
 from qa_app.pipeline.question.spelling import Spelling
 from qa_app.pipeline.records import Declined, Outcome
 
-LANGUAGE_FILES = ("asking", "age", "crisis")
+LANGUAGE_FILES = ("asking", "age", "crisis", "crisis_german")
 URGENT = frozenset({"crisis", "emergency"})
 """Routes on which the list alone decides, however long the question."""
 LONG_QUESTION = 60
