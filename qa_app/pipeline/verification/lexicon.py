@@ -154,17 +154,52 @@ SAMENESS = frozenset(
 # Words that say nothing changes where they are denied, and nouns for a lack.
 INFLUENCES = frozenset("effect effects influence influences impact impacts".split())
 LACKS = frozenset("lack lacks lacked lacking absence absent without".split())
+LITTLE = "little"  # denies a difference that follows it
+POSSIBLE = frozenset("may might could".split())
 DEGREES = frozenset({"degree", "extent", "rate"})
 COMPARATIVES = frozenset(
     "more less fewer most least greater smaller larger higher lower bigger better worse faster slower longer "
     "shorter".split()
 )
+# Prepositions after which both sides of a comparison share the rest: "than one for strength".
+SHARED = frozenset("for in on at during after when among".split())
 # Words before what something is compared with, some of them only before "to" or "with".
 COMPARING = frozenset("than versus vs against compared relative".split())
 LINKED_BY_TO = frozenset({"compared", "relative"})
 ASSOCIATED = _stems("associated association linked correlated correlation predicted related")
 # Conjunctions that set one statement against another.
 CONTRASTS = frozenset("but while whereas although though yet".split())
+
+
+class Quality(StrEnum):
+    """What a word judges, where it tells more than that something rose or fell."""
+
+    VALUE = "value"
+    SAFETY = "safety"
+    STRENGTH = "strength"
+
+
+# A judgement is compared only with words of the same quality: a rise may be good or bad.
+QUALITIES = {
+    **dict.fromkeys(
+        _stems(
+            "better best worse worst superior superiority inferior inferiority advantage advantageous disadvantage "
+            "disadvantageous favour favours favoured favor favors favored"
+        ),
+        Quality.VALUE,
+    ),
+    **dict.fromkeys(
+        _stems(
+            "safe safer safely safety unsafe toxic toxicity dangerous danger risky harm harms harmful damage damages "
+            "damaged"
+        ),
+        Quality.SAFETY,
+    ),
+    **dict.fromkeys(
+        _stems("strong stronger strongest strength strengthen strengthened weak weaker weakest weaken weakened"),
+        Quality.STRENGTH,
+    ),
+}
 # Words of a sentence that asks or supposes, and states no result.
 SUPPOSING = _stems(
     "whether if hypothesize hypothesise hypothesis myth unclear unknown asked aim aimed investigate examine explore "
@@ -172,6 +207,12 @@ SUPPOSING = _stems(
 )
 # Words for people that name no group among them.
 ANYBODY = _stems("adult people person human healthy patient participant subject volunteer")
+NO_PEOPLE = frozenset("train trains age ages aging ageing".split())
+# Adjectives that name people only before a word for people: "Dutch advice" names none.
+ORIGINS = _stems(
+    """black white asian african american european caucasian hispanic chinese japanese korean indian british swedish
+    danish finnish dutch german french italian spanish canadian australian brazilian mexican taiwanese rural urban"""
+)
 POPULATIONS = _stems(
     """man men woman women male males female females boy boys girl girls child children infant infants newborn
     newborns neonate neonates baby babies toddler toddlers adolescent adolescents teenager teenagers teen

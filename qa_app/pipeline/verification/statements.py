@@ -12,19 +12,32 @@ from qa_app.pipeline.concepts import ConceptIndex, slot_of
 from qa_app.pipeline.records import LeftOutReason
 from qa_app.pipeline.text import WORD, content_stems, stem
 from qa_app.pipeline.verification import alignment, support
-from qa_app.pipeline.verification.effect import Change, Effect, Relation, is_group, read_effects, relate
+from qa_app.pipeline.verification.effect import (
+    Change,
+    Effect,
+    Outcomes,
+    Relation,
+    is_group,
+    people_of,
+    qualities_of,
+    read_effects,
+    relate,
+)
 from qa_app.pipeline.verification.lexicon import (
     ATTRIBUTES,
     COMPARATIVES,
+    COMPARING,
     FALLING,
     HEDGES,
     LEVEL,
     NEGATIONS,
+    QUALITIES,
     QUANTIFIERS,
     RISING,
     SIGNIFICANCE,
     SUPPOSING,
     Kind,
+    Quality,
 )
 from qa_app.pipeline.verification.reading import Token, read
 
@@ -40,6 +53,7 @@ CONCEPT_RARITY = 2.0
 """Added to the rarity of a concept among studies, to compare it with that of a word among sentences."""
 UNNAMED_FROM = 0.7
 """Own share from which a concept of the claim may be missing."""
+_BOUNDS = frozenset("<>≤≥")  # any of many figures fits these
 _MARK = "xqx"  # no word of a text begins with it
 _FREE = RISING | FALLING | LEVEL | QUANTIFIERS | SIGNIFICANCE | frozenset(stem(word) for word in (*NEGATIONS, *HEDGES))
 _EQUAL = re.compile(
@@ -87,12 +101,12 @@ class ReadSentence:
     @property
     def people(self) -> frozenset[str]:
         """Return the words for groups of people, singular."""
-        return frozenset(t.key for t in self.tokens if is_group(t))
+        return people_of(self.tokens)
 
     @property
     def figures(self) -> tuple[tuple[str, str], ...]:
         """Return the numbers with their units, in order; an empty unit where there is none."""
-        after = (*self.tokens[1:], None)
+        after = (*self.tokens[1:], None)[: len(self.tokens)]
         return tuple(
             (token.key, follows.key if follows and follows.kind is Kind.UNIT else "")
             for token, follows in zip(self.tokens, after, strict=True)
@@ -124,8 +138,8 @@ class StatementReader:
     """Reads sentences so that every name of a concept of the corpus counts as the same word."""
 
     concepts: ConceptIndex
-    outcomes: frozenset[str]
-    """Marks of concepts that are outcomes or measures."""
+    outcomes: Outcomes
+    """Marks of concepts that are outcomes or measures, with the qualities that their names judge."""
     rarity: Mapping[str, float]
     """Rarity among studies by mark."""
 
@@ -135,7 +149,11 @@ class StatementReader:
         marks = {_stem_of(concept): concept for concept in concepts.by_id.values()}
         return cls(
             concepts=concepts,
-            outcomes=frozenset(mark for mark, concept in marks.items() if slot_of(concept) == "outcome"),
+            outcomes={
+                mark: qualities_of(WORD.findall(concept.name))
+                for mark, concept in marks.items()
+                if slot_of(concept) == "outcome"
+            },
             rarity={mark: concept.rarity + CONCEPT_RARITY for mark, concept in marks.items()},
         )
 
@@ -167,14 +185,14 @@ class StatementReader:
         own = self._share(claim, source.stems)
         nearness = max(own, self._share(claim, source.stems | context) - CONTEXT_DISCOUNT)
         named = claim.concepts
-        outcomes = named & self.outcomes
+        outcomes = named & self.outcomes.keys()
         is_on_outcome = outcomes <= source.stems
         is_named = is_on_outcome and (own >= UNNAMED_FROM or named <= source.stems | context)
         if not is_near and (own < min(OWN_NEARNESS, least) or nearness < least or not is_named):
             return None
-        if outcomes and not is_on_outcome and source.concepts & self.outcomes:
+        if outcomes and not is_on_outcome and source.concepts & self.outcomes.keys():
             return None  # it is on another outcome
-        found = _quoted(claim, source, _stance(claim, source, outcomes & source.stems))
+        found = _quoted(claim, source, _stance(claim, source, frozenset(outcomes)))
         if found is None:
             return None
         stance, reason, effect = found
@@ -200,7 +218,7 @@ class StatementReader:
                 continue
             if _names_loss(words) and not _names_loss(WORD.findall(mention.concept.name)):
                 continue  # "water loss" is no plain name of water content
-            kept = [word for word in words if word.lower() in COMPARATIVES | NEGATIONS]
+            kept = [word for word in words if word.lower() in COMPARATIVES | NEGATIONS or _is_judged(word, mention.concept)]
             if words[0].lower().startswith("non") and not mention.concept.name.lower().startswith("non"):
                 kept = [*(word for word in kept if word.lower() != "non"), "non-"]
             parts += [text[at : mention.start], " ".join([*kept, _mark_of(mention.concept)]).replace("- ", "-")]
@@ -220,18 +238,25 @@ def _names_loss(words: Sequence[str]) -> bool:
     return any(stem(w) in FALLING and w.lower() not in ATTRIBUTES | COMPARATIVES for w in words)
 
 
+def _is_judged(word: str, concept: Concept) -> bool:
+    """Tell whether a name says more than the concept's own: "stronger" of strength."""
+    stemmed = stem(word)
+    is_change = stemmed in RISING | FALLING and word.lower() not in ATTRIBUTES
+    return is_change and stemmed in QUALITIES and stemmed not in map(stem, WORD.findall(concept.name))
+
+
 def _stance(claim: ReadSentence, source: ReadSentence, outcomes: frozenset[str]) -> Found | None:
     if any(stem(token.word) in SUPPOSING for token in source.tokens):
         return None
     missing, are_replaced = _missing_figures(claim, source)
     if claim.changes is None:
-        if support.is_negated(claim.tokens) != support.is_negated(source.tokens):
+        if _is_denied(claim) != _is_denied(source):
             return Stance.CONTRADICTS, LeftOutReason.NEGATION_MISMATCH, None
         return _by_figures(missing, are_replaced, None)
     if len(claim.changes) != 1 or claim.changes[0].change is Change.UNCLEAR:
         return None
     (effect,) = claim.changes
-    on_outcome = [e for e in source.effects if outcomes <= e.stems]
+    on_outcome = [e for e in source.effects if _is_on_matter(effect, e, outcomes)]
     most = max((len(effect.stems & e.stems) for e in on_outcome), default=0)
     nearest = [e for e in on_outcome if len(effect.stems & e.stems) == most]
     relations = {relate(effect, e) for e in nearest}
@@ -240,6 +265,21 @@ def _stance(claim: ReadSentence, source: ReadSentence, outcomes: frozenset[str])
         reason = LeftOutReason.NEGATION_MISMATCH if is_denied else LeftOutReason.DIRECTION_MISMATCH
         return Stance.CONTRADICTS, reason, nearest[0]
     return _by_figures(missing, are_replaced, nearest[0]) if relations == {Relation.AGREES} else None
+
+
+def _is_denied(sentence: ReadSentence) -> bool:
+    """Tell whether a sentence denies something, whatever the side lacks that it compares with."""
+    end = next((n for n, token in enumerate(sentence.tokens) if token.word in COMPARING), None)
+    return support.is_negated(sentence.tokens[:end])
+
+
+def _is_on_matter(claim: Effect, source: Effect, outcomes: frozenset[str]) -> bool:
+    """Tell whether a clause is on what changes by the claim: its outcomes, the quality it judges, or half its words."""
+    if outcomes:
+        return outcomes <= source.stems
+    if claim.qualities - {Quality.VALUE}:
+        return True
+    return not claim.matter or 2 * len(claim.matter & source.stems) >= len(claim.matter)
 
 
 def _quoted(claim: ReadSentence, source: ReadSentence, found: Found | None) -> Found | None:
@@ -277,4 +317,7 @@ def _missing_figures(claim: ReadSentence, source: ReadSentence) -> tuple[bool, b
     known = set(source.figures)
     numbers, units = {number for number, _ in known}, {unit for _, unit in known}
     missing = [f for f in claim.figures if f not in known and (f[1] or f[0] not in numbers)]
-    return bool(missing), bool(missing) and all(unit and unit in units for _, unit in missing)
+    are_exact = not any(token.key in _BOUNDS for token in claim.tokens)
+    return bool(missing), are_exact and bool(missing) and all(
+        unit in units and number not in numbers for number, unit in missing if unit
+    ) and all(unit for _, unit in missing)
