@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import prod
@@ -17,6 +17,7 @@ from qa_app.pipeline.verification.lexicon import (
     CONTRASTS,
     DEGREES,
     FALLING,
+    INDEPENDENT,
     INFLUENCES,
     LACKS,
     LEVEL,
@@ -26,14 +27,13 @@ from qa_app.pipeline.verification.lexicon import (
     NO_PEOPLE,
     ORIGINS,
     POSSIBLE,
-    QUALITIES,
     RISING,
     SAMENESS,
     SHARED,
     SIGNIFICANCE,
     Kind,
-    Quality,
 )
+from qa_app.pipeline.verification.qualities import qualities_of
 from qa_app.pipeline.verification.reading import Token
 
 NEGATES_WITHIN = 5
@@ -67,34 +67,11 @@ class Change(StrEnum):
     """It asserts no change."""
 
 
-class Relation(StrEnum):
-    AGREES = "agrees"
-    OPPOSES = "opposes"
-    UNRELATED = "unrelated"
-    """Neither follows, as where one of the two asserts no change."""
-
-
-_REVERSED = {
+REVERSED = {
     Change.RISES: Change.FALLS,
     Change.FALLS: Change.RISES,
     Change.NO_RISE: Change.NO_FALL,
     Change.NO_FALL: Change.NO_RISE,
-}
-_AGREES: Mapping[Change, frozenset[Change]] = {
-    Change.RISES: frozenset({Change.RISES}),
-    Change.FALLS: frozenset({Change.FALLS}),
-    Change.SAME: frozenset({Change.SAME}),
-    Change.DIFFERS: frozenset({Change.RISES, Change.FALLS, Change.DIFFERS}),
-    Change.NO_RISE: frozenset({Change.SAME, Change.FALLS, Change.NO_RISE}),
-    Change.NO_FALL: frozenset({Change.SAME, Change.RISES, Change.NO_FALL}),
-}
-_OPPOSES: Mapping[Change, frozenset[Change]] = {
-    Change.RISES: frozenset({Change.FALLS, Change.SAME, Change.NO_RISE}),
-    Change.FALLS: frozenset({Change.RISES, Change.SAME, Change.NO_FALL}),
-    Change.SAME: frozenset({Change.RISES, Change.FALLS, Change.DIFFERS}),
-    Change.DIFFERS: frozenset({Change.SAME}),
-    Change.NO_RISE: frozenset({Change.RISES}),
-    Change.NO_FALL: frozenset({Change.FALLS}),
 }
 
 
@@ -176,62 +153,6 @@ def people_of(tokens: Sequence[Token]) -> frozenset[str]:
     )
 
 
-def relate(claim: Effect, source: Effect) -> Relation:
-    """Return whether the source's effect agrees with the claim's; what is compared may be the other way round."""
-    other = claim.compared - claim.subject
-    order = _order(claim, source)
-    if other and not source.compared:
-        order = _favoured(claim, source)
-        is_of_both = _is_on(claim.subject, source) >= _is_on(other, source) > 0
-        if not order and not (is_of_both and source.change in {Change.SAME, Change.DIFFERS}):
-            return Relation.UNRELATED  # it does not set one side against the other
-    elif other and not other & (source.compared if order >= 0 else source.subject):
-        return Relation.UNRELATED  # it compares with something else
-    change = source.change if order >= 0 else _REVERSED.get(source.change, source.change)
-    if order == 0 and source.compared and change in _REVERSED:
-        return Relation.UNRELATED  # which side gained is not clear
-    if claim.is_alike and not source.compared and change in {Change.RISES, Change.FALLS}:
-        return Relation.UNRELATED  # it says how all moved, not whether they moved alike
-    if source.lacking - claim.stems or source.is_possible > claim.is_possible or not _is_on_quality(claim, source):
-        return Relation.UNRELATED
-    if len(claim.factors - source.factors) > 1:
-        return Relation.UNRELATED  # "lack of X raises Y": one word may differ, the rest must be the same
-    if change in _AGREES.get(claim.change, ()):
-        return Relation.AGREES
-    if change in _OPPOSES.get(claim.change, ()):
-        return Relation.OPPOSES
-    return Relation.UNRELATED
-
-
-def _is_on_quality(claim: Effect, source: Effect) -> bool:
-    """Tell whether the source speaks of each quality that the claim judges; no difference is no advantage either."""
-    return all(
-        quality in source.qualities or (quality is Quality.VALUE and source.change is Change.SAME)
-        for quality in claim.qualities
-    )
-
-
-def _favoured(claim: Effect, source: Effect) -> int:
-    """Return 1 where a judgement such as "an advantage for" names the claim's subject alone, -1 the other side alone."""
-    if Quality.VALUE not in source.qualities:
-        return 0
-    own, other = claim.subject - claim.compared, claim.compared - claim.subject
-    return bool(own & source.own and not other & source.own) - bool(other & source.own and not own & source.own)
-
-
-def _is_on(side: frozenset[str], source: Effect) -> float:
-    return len(side & source.stems) / len(side) if side else 0.0
-
-
-def _order(claim: Effect, source: Effect) -> int:
-    """Return 1 where both name the sides in the same order, -1 where the source reverses them, 0 where neither."""
-    own, other = claim.subject - claim.compared, claim.compared - claim.subject
-    first, second = source.subject - source.compared, source.compared - source.subject
-    straight = len(own & first) + len(other & second)
-    crossed = len(own & second) + len(other & first)
-    return (straight > crossed) - (straight < crossed)
-
-
 def _clauses(tokens: Sequence[Token]) -> list[list[Token]]:
     """Cut a sentence before each conjunction that contrasts, and at each comma between two changes."""
     clauses: list[list[Token]] = [[]]
@@ -266,7 +187,7 @@ def _effect(clause: Sequence[Token], outcomes: Outcomes, before: Effect | None) 
     verbs = [_sign(head[place]) for place in changes if _sign(head[place]) and head[place].word not in COMPARATIVES]
     change = _change(head, changes, outcomes)
     if continued and continued.verb < 0 and changes and not verbs:
-        change = _REVERSED.get(change, change)  # "lost water, but also more salt"
+        change = REVERSED.get(change, change)  # "lost water, but also more salt"
     return Effect(
         change=change,
         subject=(_stems(head) if tail else opening) | inherited,
@@ -280,14 +201,9 @@ def _effect(clause: Sequence[Token], outcomes: Outcomes, before: Effect | None) 
         matter=_matter(head, changes) or (opening | inherited) - _people_stems(head),
         is_possible=any(token.word in POSSIBLE for token in head[: changes[-1] if changes else 0]),
         own=_stems(clause),
-        lacking=_lacking(clause),
+        lacking=_lacking(head),
         is_alike=change is Change.SAME and not tail and any(head[place].word in SAMENESS for place in changes),
     )
-
-
-def qualities_of(words: Iterable[str]) -> frozenset[str]:
-    """Return the qualities that words judge."""
-    return frozenset(quality for word in words if (quality := QUALITIES.get(stem(word))))
 
 
 def _matter(head: Sequence[Token], changes: Sequence[int]) -> frozenset[str]:
@@ -306,10 +222,13 @@ def _lacking(clause: Sequence[Token]) -> frozenset[str]:
     found: set[str] = set()
     for place, token in enumerate(clause):
         if token.word in LACKS and not _denies(clause, place):
-            end = next((n for n in range(place + 1, len(clause)) if "," in clause[n].gap), len(clause))
-            end = next((n for n in range(place + 1, end) if clause[n].kind is Kind.PLACE), end)
+            end = next((n for n in range(place + 1, len(clause)) if _ends_lack(clause[n])), len(clause))
             found |= _stems(clause[place + 1 : end])
     return frozenset(found)
+
+
+def _ends_lack(token: Token) -> bool:
+    return bool(set(",(") & set(token.gap) or _sign(token) or _is_level(token)) or token.kind is Kind.PLACE
 
 
 def _denies(head: Sequence[Token], place: int) -> bool:
@@ -318,7 +237,9 @@ def _denies(head: Sequence[Token], place: int) -> bool:
     if token.word == LITTLE:
         return any(_is_level(other) or other.word in INFLUENCES for other in follows)
     if token.word not in LACKS:
-        return _is_negation(token)
+        return _is_negation(token) and not any(
+            other.kind is Kind.POPULATION for other in follows if token.word == INDEPENDENT
+        )
     within = head[place + 1 : place + 1 + DENIES_WITHIN]
     reach = next((n for n, other in enumerate(within) if "," in other.gap), len(within))
     return _is_negation(token) and any(

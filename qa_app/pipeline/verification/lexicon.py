@@ -143,7 +143,7 @@ LEVEL = _stems(
 # Words that may describe a thing and no change: "high loads", "a long programme", "the effect of".
 ATTRIBUTES = frozenset(
     """high low long short heavy light strong weak large small big early late fast slow deep shallow full rich poor hard
-    easy thick thin wide narrow hot cold positive negative add adds added adding effect effects active activity
+    little easy thick thin wide narrow hot cold positive negative add adds added adding effect effects active activity
     activities training""".split()
 )
 # Of LEVEL, those that say "no difference" by themselves.
@@ -154,6 +154,7 @@ SAMENESS = frozenset(
 # Words that say nothing changes where they are denied, and nouns for a lack.
 INFLUENCES = frozenset("effect effects influence influences impact impacts".split())
 LACKS = frozenset("lack lacks lacked lacking absence absent without".split())
+INDEPENDENT = "independent"  # denies nothing before people
 LITTLE = "little"  # denies a difference that follows it
 POSSIBLE = frozenset("may might could".split())
 DEGREES = frozenset({"degree", "extent", "rate"})
@@ -169,41 +170,10 @@ LINKED_BY_TO = frozenset({"compared", "relative"})
 ASSOCIATED = _stems("associated association linked correlated correlation predicted related")
 # Conjunctions that set one statement against another.
 CONTRASTS = frozenset("but while whereas although though yet".split())
-
-
-class Quality(StrEnum):
-    """What a word judges, where it tells more than that something rose or fell."""
-
-    VALUE = "value"
-    SAFETY = "safety"
-    STRENGTH = "strength"
-
-
-# A judgement is compared only with words of the same quality: a rise may be good or bad.
-QUALITIES = {
-    **dict.fromkeys(
-        _stems(
-            "better best worse worst superior superiority inferior inferiority advantage advantageous disadvantage "
-            "disadvantageous favour favours favoured favor favors favored"
-        ),
-        Quality.VALUE,
-    ),
-    **dict.fromkeys(
-        _stems(
-            "safe safer safely safety unsafe toxic toxicity dangerous danger risky harm harms harmful damage damages "
-            "damaged"
-        ),
-        Quality.SAFETY,
-    ),
-    **dict.fromkeys(
-        _stems("strong stronger strongest strength strengthen strengthened weak weaker weakest weaken weakened"),
-        Quality.STRENGTH,
-    ),
-}
 # Words of a sentence that asks or supposes, and states no result.
 SUPPOSING = _stems(
     "whether if hypothesize hypothesise hypothesis myth unclear unknown asked aim aimed investigate examine explore "
-    "evaluate objective purpose sought determine"
+    "argue argued propose proposed evaluate objective purpose sought determine"
 )
 # Words for people that name no group among them.
 ANYBODY = _stems("adult people person human healthy patient participant subject volunteer")

@@ -16,12 +16,9 @@ from qa_app.pipeline.verification.effect import (
     Change,
     Effect,
     Outcomes,
-    Relation,
     is_group,
     people_of,
-    qualities_of,
     read_effects,
-    relate,
 )
 from qa_app.pipeline.verification.lexicon import (
     ATTRIBUTES,
@@ -31,15 +28,15 @@ from qa_app.pipeline.verification.lexicon import (
     HEDGES,
     LEVEL,
     NEGATIONS,
-    QUALITIES,
     QUANTIFIERS,
     RISING,
     SIGNIFICANCE,
     SUPPOSING,
     Kind,
-    Quality,
 )
+from qa_app.pipeline.verification.qualities import QUALITIES, Quality, qualities_of
 from qa_app.pipeline.verification.reading import Token, read
+from qa_app.pipeline.verification.relation import Relation, relate
 
 NEARNESS = 0.6
 """Share of a claim's words, weighted by rarity, that a sentence must have with its context."""
@@ -65,9 +62,6 @@ _NON = re.compile(r"\b[Nn]on-(?=\w)")
 
 VERBATIM_FROM = 0.8
 """Share of a claim's tokens, in order, from which a sentence holds it word for word."""
-_REVERSING = frozenset(
-    {LeftOutReason.NUMBER_MISMATCH, LeftOutReason.NEGATION_MISMATCH, LeftOutReason.DIRECTION_MISMATCH}
-)
 _PARAPHRASING = frozenset({LeftOutReason.UNSUPPORTED, LeftOutReason.DIRECTION_MISMATCH})
 """Differences that other words for the same make, too."""
 
@@ -102,16 +96,6 @@ class ReadSentence:
     def people(self) -> frozenset[str]:
         """Return the words for groups of people, singular."""
         return people_of(self.tokens)
-
-    @property
-    def figures(self) -> tuple[tuple[str, str], ...]:
-        """Return the numbers with their units, in order; an empty unit where there is none."""
-        after = (*self.tokens[1:], None)[: len(self.tokens)]
-        return tuple(
-            (token.key, follows.key if follows and follows.kind is Kind.UNIT else "")
-            for token, follows in zip(self.tokens, after, strict=True)
-            if token.kind is Kind.NUMBER
-        )
 
 
 Found = tuple[Stance, LeftOutReason | None, Effect | None]
@@ -218,7 +202,7 @@ class StatementReader:
                 continue
             if _names_loss(words) and not _names_loss(WORD.findall(mention.concept.name)):
                 continue  # "water loss" is no plain name of water content
-            kept = [word for word in words if word.lower() in COMPARATIVES | NEGATIONS or _is_judged(word, mention.concept)]
+            kept = [word for word in words if word.lower() in NEGATIONS or _is_told(word, mention.concept)]
             if words[0].lower().startswith("non") and not mention.concept.name.lower().startswith("non"):
                 kept = [*(word for word in kept if word.lower() != "non"), "non-"]
             parts += [text[at : mention.start], " ".join([*kept, _mark_of(mention.concept)]).replace("- ", "-")]
@@ -238,11 +222,11 @@ def _names_loss(words: Sequence[str]) -> bool:
     return any(stem(w) in FALLING and w.lower() not in ATTRIBUTES | COMPARATIVES for w in words)
 
 
-def _is_judged(word: str, concept: Concept) -> bool:
-    """Tell whether a name says more than the concept's own: "stronger" of strength."""
-    stemmed = stem(word)
-    is_change = stemmed in RISING | FALLING and word.lower() not in ATTRIBUTES
-    return is_change and stemmed in QUALITIES and stemmed not in map(stem, WORD.findall(concept.name))
+def _is_told(word: str, concept: Concept) -> bool:
+    """Tell whether a name compares or judges more than the concept's own: "stronger" of strength."""
+    own = set(map(stem, WORD.findall(concept.name)))
+    judges = stem(word) in QUALITIES and stem(word) in RISING | FALLING and word.lower() not in ATTRIBUTES
+    return (judges or word.lower() in COMPARATIVES) and stem(word) not in own
 
 
 def _stance(claim: ReadSentence, source: ReadSentence, outcomes: frozenset[str]) -> Found | None:
@@ -301,7 +285,9 @@ def _quoted(claim: ReadSentence, source: ReadSentence, found: Found | None) -> F
         both = (*claim.verbatim, *source.verbatim)
         people = {token.word for token in both if is_group(token) or token.kind is Kind.PLACE}  # "in women"
         return found if people.issuperset(quoted.words) else None
-    is_reversed = quoted.reason in _REVERSING and is_verbatim
+    is_denied = quoted.reason is LeftOutReason.NEGATION_MISMATCH
+    has_others = quoted.reason is LeftOutReason.NUMBER_MISMATCH and _missing_figures(claim, source)[1]
+    is_reversed = is_verbatim and (is_denied or has_others)
     return (Stance.CONTRADICTS, quoted.reason, None) if is_reversed and found is None else None
 
 
@@ -314,10 +300,19 @@ def _by_figures(missing: bool, are_replaced: bool, effect: Effect | None) -> Fou
 
 def _missing_figures(claim: ReadSentence, source: ReadSentence) -> tuple[bool, bool]:
     """Return whether figures of the claim are missing, and whether the source has others with each of their units."""
-    known = set(source.figures)
+    known = _figures(source.tokens) | _figures(source.verbatim)
     numbers, units = {number for number, _ in known}, {unit for _, unit in known}
-    missing = [f for f in claim.figures if f not in known and (f[1] or f[0] not in numbers)]
-    are_exact = not any(token.key in _BOUNDS for token in claim.tokens)
-    return bool(missing), are_exact and bool(missing) and all(
-        unit in units and number not in numbers for number, unit in missing if unit
-    ) and all(unit for _, unit in missing)
+    missing = [f for f in _figures(claim.tokens) if f not in known and (f[1] or f[0] not in numbers)]
+    is_exact = not any(token.key in _BOUNDS for token in claim.tokens)
+    are_others = all(unit and unit in units and number not in numbers for number, unit in missing)
+    return bool(missing), bool(missing) and is_exact and are_others
+
+
+def _figures(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
+    """Return the numbers with their units; an empty unit where there is none."""
+    followers = (*tokens[1:], None)
+    return frozenset(
+        (token.key, follows.key if follows and follows.kind is Kind.UNIT else "")
+        for token, follows in zip(tokens, followers, strict=False)
+        if token.kind is Kind.NUMBER
+    )
