@@ -16,36 +16,14 @@ class Quality(StrEnum):
     STRENGTH = "strength"
 
 
-# A judgement is compared only with words of the same quality: a rise may be good or bad.
-QUALITIES = {
-    **dict.fromkeys(
-        map(
-            stem,
-            (
-                "better best worse worst superior superiority inferior inferiority advantage advantageous disadvantage "
-                "disadvantageous favour favours favoured favor favors favored"
-            ).split(),
-        ),
-        Quality.VALUE,
-    ),
-    **dict.fromkeys(
-        map(
-            stem,
-            (
-                "safe safer safely safety unsafe toxic toxicity dangerous danger risky harm harms harmful damage "
-                "damages damaged"
-            ).split(),
-        ),
-        Quality.SAFETY,
-    ),
-    **dict.fromkeys(
-        map(
-            stem,
-            ("strong stronger strongest strength strengthen strengthened weak weaker weakest weaken weakened").split(),
-        ),
-        Quality.STRENGTH,
-    ),
+_WORDS = {
+    Quality.VALUE: """better best worse worst superior superiority inferior inferiority advantage advantageous
+        disadvantage disadvantageous favour favours favoured favor favors favored""",
+    Quality.SAFETY: "safe safer safely unsafe toxic dangerous risky harm harms harmful damage damages damaged",
+    Quality.STRENGTH: "strong stronger strongest strength strengthen strengthened weak weaker weakest weaken weakened",
 }
+# A judgement is compared only with words of the same quality: a rise may be good or bad.
+QUALITIES = {stem(word): quality for quality, words in _WORDS.items() for word in words.split()}
 
 
 def qualities_of(words: Iterable[str]) -> frozenset[str]:

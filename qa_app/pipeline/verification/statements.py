@@ -36,7 +36,7 @@ from qa_app.pipeline.verification.lexicon import (
 )
 from qa_app.pipeline.verification.qualities import QUALITIES, Quality, qualities_of
 from qa_app.pipeline.verification.reading import Token, read
-from qa_app.pipeline.verification.relation import Relation, relate
+from qa_app.pipeline.verification.relation import Relation, is_on_quality, relate
 
 NEARNESS = 0.6
 """Share of a claim's words, weighted by rarity, that a sentence must have with its context."""
@@ -240,7 +240,7 @@ def _stance(claim: ReadSentence, source: ReadSentence, outcomes: frozenset[str])
     if len(claim.changes) != 1 or claim.changes[0].change is Change.UNCLEAR:
         return None
     (effect,) = claim.changes
-    on_outcome = [e for e in source.effects if _is_on_matter(effect, e, outcomes)]
+    on_outcome = [e for e in source.effects if _is_on_matter(effect, e, outcomes) and is_on_quality(effect, e)]
     most = max((len(effect.stems & e.stems) for e in on_outcome), default=0)
     nearest = [e for e in on_outcome if len(effect.stems & e.stems) == most]
     relations = {relate(effect, e) for e in nearest}
@@ -275,7 +275,8 @@ def _quoted(claim: ReadSentence, source: ReadSentence, found: Found | None) -> F
     if not quoted.is_near:
         return found
     if quoted.reason is None:
-        return found or (Stance.SUPPORTS, None, None)
+        lacks = {word for effect in source.effects for word in effect.lacking} - claim.stems
+        return found or (None if lacks else (Stance.SUPPORTS, None, None))  # "without water, …" is a condition
     is_verbatim = quoted.coverage >= VERBATIM_FROM
     if (found and found[0] is Stance.CONTRADICTS) or (not is_verbatim and quoted.reason in _PARAPHRASING):
         return found
