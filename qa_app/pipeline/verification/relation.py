@@ -50,7 +50,7 @@ def relate(claim: Effect, source: Effect) -> Relation:
         return Relation.UNRELATED  # which side gained is not clear
     if claim.is_alike and not source.compared and change in {Change.RISES, Change.FALLS}:
         return Relation.UNRELATED  # it says how all moved, not whether they moved alike
-    if source.lacking ^ claim.lacking or source.is_possible > claim.is_possible or not is_on_quality(claim, source):
+    if source.lacking ^ claim.lacking or source.is_possible > claim.is_possible:
         return Relation.UNRELATED
     if len(claim.factors - source.factors) > 1:
         return Relation.UNRELATED  # "lack of X raises Y": one word may differ, the rest must be the same
