@@ -21,6 +21,7 @@ from qa_app.pipeline.question.safety_model import SafetyClassifier
 from qa_app.pipeline.records import Candidate, Declined, Ending, InsufficientEvidence, Question, Refused, Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, retrieve_scoped
 from qa_app.pipeline.text import stem_set
+from qa_app.pipeline.verification.assertions import assertion
 from qa_app.pipeline.verification.statements import StatementReader
 
 
@@ -138,7 +139,7 @@ class Engine:
             if declined is not None:
                 return declined
             with clock("understand"):
-                query = parse_question(claim.searched, corpus, facts)
+                query = parse_question(assertion(claim.searched), corpus, facts)
             retrieved, _ = retrieve_scoped(query, corpus, facts, self.models, self.policy, clock, claim.collection)
             with clock("verify"):
                 reader = StatementReader.build(facts.concept_index)

@@ -4,6 +4,7 @@ import pytest
 
 from qa_app.pipeline.claims import Skipped, split_claims
 from qa_app.pipeline.concepts import ConceptIndex
+from qa_app.pipeline.verification.assertions import assertion
 from qa_app.pipeline.verification.statements import StatementReader
 from tests.pipeline.values import make_concept
 
@@ -43,6 +44,23 @@ READER = StatementReader.build(
         ("Mulch increases yield of beans.", "We examined whether mulch increases yield of beans.", None),
         ("Watering raised yield by 40%.", "Watering raised yield.", None),
         ("Saunas lower blood pressure.", "Compost lowered root growth.", None),
+        # judgements: only of the same quality, and of the side that is named
+        (
+            "Straw is better than bark for beans.",
+            "Beans rose with straw and with bark, an advantage for straw.",
+            "supports",
+        ),
+        ("Mulch is not safe for frogs.", "Mulch made no difference to frogs.", None),
+        ("Mulch is not safe for frogs.", "Mulch was safe for frogs.", "contradicts"),
+        ("Mulch does not harm frogs.", "Mulch was safe for frogs.", "supports"),
+        ("Straw makes stems stronger.", "With straw, leaf weight of stems fell.", None),
+        ("Straw makes stems stronger.", "With straw, the strength of stems rose.", "supports"),
+        # a lack, a joined comparative, a guess and a small amount deny nothing
+        ("Compost does not raise yield of beans.", "Without water, compost did not raise yield of beans.", None),
+        ("Pots give beans enough light.", "Pots gave beans enough light, more than those with no window.", None),
+        ("Straw shrinks leaves of beans.", "Lower-stem leaves of beans became denser with straw.", None),
+        ("Straw lowers yield of beans.", "Straw may raise yield of beans.", None),
+        ("Straw raises yield of beans.", "Straw adds a little yield of beans.", None),
         # nearly word for word, but for one thing that no list names
         (
             "Coffee grounds kept slugs away from beds of lettuce.",
@@ -55,6 +73,19 @@ def test_a_sentence_supports_or_contradicts_a_claim_or_neither(claim: str, sourc
     found = READER.compare(READER.read(claim), READER.read(source), READER.words(source))
 
     assert (found and found.stance.value) == stance
+
+
+@pytest.mark.parametrize(
+    ("said", "asserted"),
+    [
+        ("And experts say mulch works.", "Mulch works."),
+        ("A new study shows that mulch works.", "Mulch works."),
+        ("According to some scientists, mulch works.", "Mulch works."),
+        ("No study shows that mulch works.", "No study shows that mulch works."),
+    ],
+)
+def test_who_says_so_is_no_part_of_a_claim(said: str, asserted: str) -> None:
+    assert assertion(said) == asserted
 
 
 def test_people_that_the_sentence_does_not_name_are_told() -> None:
@@ -75,6 +106,8 @@ def test_people_that_the_sentence_does_not_name_are_told() -> None:
     assert other.other_people == {"men"}
     assert nobody
     assert not nobody.is_on_same_people
+    assert READER.read("Dutch advice for nurses who train: dig, as Dutch nurses do.").people == {"dutch", "nurse"}
+    assert not READER.read("American advice is to train more.").people
 
 
 def test_a_transcript_is_cut_into_claims_without_its_speakers() -> None:

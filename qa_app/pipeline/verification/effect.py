@@ -17,16 +17,23 @@ from qa_app.pipeline.verification.lexicon import (
     CONTRASTS,
     DEGREES,
     FALLING,
+    INDEPENDENT,
     INFLUENCES,
     LACKS,
     LEVEL,
     LINKED_BY_TO,
+    LITTLE,
     NEGATIONS,
+    NO_PEOPLE,
+    ORIGINS,
+    POSSIBLE,
     RISING,
     SAMENESS,
+    SHARED,
     SIGNIFICANCE,
     Kind,
 )
+from qa_app.pipeline.verification.qualities import qualities_of
 from qa_app.pipeline.verification.reading import Token
 
 NEGATES_WITHIN = 5
@@ -41,6 +48,8 @@ OPENS_WITHIN = 2
 """Tokens before the change of a clause that continues the one before: ", but | also improved"."""
 _BREAKS = frozenset(";:")
 _EMPTY = frozenset(map(stem, EMPTY_WORDS))
+Outcomes = Mapping[str, frozenset[str]]
+NO_OUTCOMES: Outcomes = {}
 
 
 class Change(StrEnum):
@@ -58,34 +67,11 @@ class Change(StrEnum):
     """It asserts no change."""
 
 
-class Relation(StrEnum):
-    AGREES = "agrees"
-    OPPOSES = "opposes"
-    UNRELATED = "unrelated"
-    """Neither follows, as where one of the two asserts no change."""
-
-
-_REVERSED = {
+REVERSED = {
     Change.RISES: Change.FALLS,
     Change.FALLS: Change.RISES,
     Change.NO_RISE: Change.NO_FALL,
     Change.NO_FALL: Change.NO_RISE,
-}
-_AGREES: Mapping[Change, frozenset[Change]] = {
-    Change.RISES: frozenset({Change.RISES}),
-    Change.FALLS: frozenset({Change.FALLS}),
-    Change.SAME: frozenset({Change.SAME}),
-    Change.DIFFERS: frozenset({Change.RISES, Change.FALLS, Change.DIFFERS}),
-    Change.NO_RISE: frozenset({Change.SAME, Change.FALLS, Change.NO_RISE}),
-    Change.NO_FALL: frozenset({Change.SAME, Change.RISES, Change.NO_FALL}),
-}
-_OPPOSES: Mapping[Change, frozenset[Change]] = {
-    Change.RISES: frozenset({Change.FALLS, Change.SAME, Change.NO_RISE}),
-    Change.FALLS: frozenset({Change.RISES, Change.SAME, Change.NO_FALL}),
-    Change.SAME: frozenset({Change.RISES, Change.FALLS, Change.DIFFERS}),
-    Change.DIFFERS: frozenset({Change.SAME}),
-    Change.NO_RISE: frozenset({Change.RISES}),
-    Change.NO_FALL: frozenset({Change.FALLS}),
 }
 
 
@@ -108,12 +94,27 @@ class Effect:
     """Stems of the words for a change or a lack, but for comparatives."""
     verb: int = 1
     """The sign of the last change that is no comparative, which a clause without a verb takes over."""
+    qualities: frozenset[str] = frozenset()
+    """The qualities whose words assert the change: strength for "stronger"."""
+    own: frozenset[str] = frozenset()
+    """Content stems of the clause without those that it continues."""
+    lacking: frozenset[str] = frozenset()
+    """Stems of what the clause says was absent: "without water"."""
+    matter: frozenset[str] = frozenset()
+    """Stems of what changes."""
+    is_possible: bool = False
+    """Whether it says no more than that the change may be."""
+    is_alike: bool = False
+    """Whether it says that several things are alike, rather than that one makes no difference."""
 
 
-def read_effects(tokens: Sequence[Token], outcomes: frozenset[str] = frozenset()) -> tuple[Effect, ...]:
-    """Return the effect of each clause, in order; clauses that only deny significance change the one before."""
+def read_effects(tokens: Sequence[Token], outcomes: Outcomes = NO_OUTCOMES) -> tuple[Effect, ...]:
+    """Return the effect of each clause, in order; clauses that only deny significance change the one before.
+
+    `outcomes` holds the qualities of each stem that names an outcome.
+    """
     effects: list[Effect] = []
-    for clause in _clauses(tokens):
+    for clause in _clauses(_without_attributes(tokens)):
         found = _effect(clause, outcomes, effects[-1] if effects else None)
         if effects and found.change is Change.NONE and _denies_significance(clause):
             effects[-1] = replace(effects[-1], change=_denied(effects[-1].change))
@@ -122,46 +123,34 @@ def read_effects(tokens: Sequence[Token], outcomes: frozenset[str] = frozenset()
     return tuple(effects)
 
 
+def _without_attributes(tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens; a comparative joined to the next word describes a thing: "lower-leg", "higher-dose"."""
+    followers = (*tokens[1:], None)
+    return [
+        replace(token, kind=Kind.WORD) if follows and follows.gap == "-" and token.word in COMPARATIVES else token
+        for token, follows in zip(tokens, followers, strict=False)
+    ]
+
+
 def _is_factor(token: Token) -> bool:
     return token.word in LACKS or (bool(_sign(token)) and token.word not in COMPARATIVES)
 
 
 def is_group(token: Token) -> bool:
     """Tell whether a word names some people among others: "women", "untrained"."""
-    return token.kind is Kind.POPULATION and token.word not in ATTRIBUTES and stem(token.word) not in ANYBODY
+    is_people = token.word not in ATTRIBUTES | NO_PEOPLE and stem(token.word) not in ANYBODY
+    return token.kind is Kind.POPULATION and is_people
 
 
-def relate(claim: Effect, source: Effect) -> Relation:
-    """Return whether the source's effect agrees with the claim's; what is compared may be the other way round."""
-    other = claim.compared - claim.subject
-    if other and not source.compared and not _is_on(claim.subject, source) >= _is_on(other, source) > 0:
-        return Relation.UNRELATED  # it speaks of one side alone
-    order = _order(claim, source)
-    if other and source.compared and not other & (source.compared if order >= 0 else source.subject):
-        return Relation.UNRELATED  # it compares with something else
-    change = source.change if order >= 0 else _REVERSED.get(source.change, source.change)
-    if order == 0 and source.compared and change in _REVERSED:
-        return Relation.UNRELATED  # which side gained is not clear
-    if len(claim.factors - source.factors) > 1:
-        return Relation.UNRELATED  # "lack of X raises Y": one word may differ, the rest must be the same
-    if change in _AGREES.get(claim.change, ()):
-        return Relation.AGREES
-    if change in _OPPOSES.get(claim.change, ()):
-        return Relation.OPPOSES
-    return Relation.UNRELATED
-
-
-def _is_on(side: frozenset[str], source: Effect) -> float:
-    return len(side & source.stems) / len(side) if side else 0.0
-
-
-def _order(claim: Effect, source: Effect) -> int:
-    """Return 1 where both name the sides in the same order, -1 where the source reverses them, 0 where neither."""
-    own, other = claim.subject - claim.compared, claim.compared - claim.subject
-    first, second = source.subject - source.compared, source.compared - source.subject
-    straight = len(own & first) + len(other & second)
-    crossed = len(own & second) + len(other & first)
-    return (straight > crossed) - (straight < crossed)
+def people_of(tokens: Sequence[Token]) -> frozenset[str]:
+    """Return the words for groups of people, singular; an origin counts before other people only: "Dutch nurses"."""
+    followers = (*tokens[1:], None)
+    return frozenset(
+        token.key
+        for token, follows in zip(tokens, followers, strict=False)
+        if is_group(token)
+        and (stem(token.word) not in ORIGINS or (follows is not None and follows.kind is Kind.POPULATION))
+    )
 
 
 def _clauses(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -188,7 +177,7 @@ def _parts(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         yield part
 
 
-def _effect(clause: Sequence[Token], outcomes: frozenset[str], before: Effect | None) -> Effect:
+def _effect(clause: Sequence[Token], outcomes: Outcomes, before: Effect | None) -> Effect:
     head, tail = _sides(clause)
     changes = _changes(head)
     first = changes[0] if changes else len(head)
@@ -198,16 +187,63 @@ def _effect(clause: Sequence[Token], outcomes: frozenset[str], before: Effect | 
     verbs = [_sign(head[place]) for place in changes if _sign(head[place]) and head[place].word not in COMPARATIVES]
     change = _change(head, changes, outcomes)
     if continued and continued.verb < 0 and changes and not verbs:
-        change = _REVERSED.get(change, change)  # "lost water, but also more salt"
+        change = REVERSED.get(change, change)  # "lost water, but also more salt"
     return Effect(
         change=change,
         subject=(_stems(head) if tail else opening) | inherited,
         compared=_stems(tail),
         stems=_stems(clause) | inherited,
         opening=opening | inherited,
-        people=frozenset(token.key for token in clause if is_group(token)),
+        people=people_of(clause),
         factors=frozenset(stem(token.word) for token in head if _is_factor(token)),
         verb=verbs[-1] if verbs else continued.verb if continued else 1,
+        qualities=qualities_of(t.word for t in head).union(*(outcomes.get(s, ()) for s in _stems(head) | inherited)),
+        matter=_matter(head, changes) or (opening | inherited) - _people_stems(head),
+        is_possible=any(token.word in POSSIBLE for token in head[: changes[-1] if changes else 0]),
+        own=_stems(clause),
+        lacking=_lacking(head),
+        is_alike=change is Change.SAME and not tail and any(head[place].word in SAMENESS for place in changes),
+    )
+
+
+def _matter(head: Sequence[Token], changes: Sequence[int]) -> frozenset[str]:
+    """Return the stems of what changes, where it is named after the change: "raised | yield | in dry beds"."""
+    after = head[changes[0] + 1 :] if changes else ()
+    end = next((n for n, token in enumerate(after) if n and token.kind is Kind.PLACE), len(after))
+    return _stems(after[:end]) - _people_stems(head)
+
+
+def _people_stems(head: Sequence[Token]) -> frozenset[str]:
+    return frozenset(stem(token.word) for token in head if token.kind is Kind.POPULATION)
+
+
+def _lacking(clause: Sequence[Token]) -> frozenset[str]:
+    """Return the stems of what a clause says was absent, up to a comma; empty where an absence denies the change."""
+    found: set[str] = set()
+    for place, token in enumerate(clause):
+        if token.word in LACKS and not _denies(clause, place):
+            end = next((n for n in range(place + 1, len(clause)) if _ends_lack(clause[n])), len(clause))
+            found |= _stems(clause[place + 1 : end])
+    return frozenset(found)
+
+
+def _ends_lack(token: Token) -> bool:
+    return bool(set(",(") & set(token.gap) or _sign(token) or _is_level(token)) or token.kind is Kind.PLACE
+
+
+def _denies(head: Sequence[Token], place: int) -> bool:
+    """Tell whether a word denies a change: a negation, "little difference", or a lack of the change itself."""
+    token, follows = head[place], head[place + 1 : place + 2]
+    if token.word == LITTLE:
+        return any(_is_level(other) or other.word in INFLUENCES for other in follows)
+    if token.word not in LACKS:
+        return _is_negation(token) and not any(
+            other.kind is Kind.POPULATION for other in follows if token.word == INDEPENDENT
+        )
+    within = head[place + 1 : place + 1 + DENIES_WITHIN]
+    reach = next((n for n, other in enumerate(within) if "," in other.gap), len(within))
+    return _is_negation(token) and any(
+        _sign(other) or _is_level(other) or other.word in INFLUENCES for other in within[:reach]
     )
 
 
@@ -217,27 +253,34 @@ def _sides(clause: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
         after = clause[place + 1].word if place + 1 < len(clause) else ""
         if token.word in COMPARING and (token.word not in LINKED_BY_TO or after in {"to", "with"}):
             if place:
-                return clause[:place], clause[place:]
+                return _cut_sides(clause, place)
             end = next((n for n in range(1, len(clause)) if "," in clause[n].gap), len(clause))
             return clause[end:], clause[:end]
     return clause, ()
 
 
+def _cut_sides(clause: Sequence[Token], place: int) -> tuple[Sequence[Token], Sequence[Token]]:
+    """Cut what is compared with off a clause; what both sides share ("for strength") stays with the change."""
+    end = next((n for n in range(place + 2, len(clause)) if clause[n].word in SHARED), len(clause))
+    return (*clause[:place], *clause[end:]), clause[place:end]
+
+
 def _changes(head: Sequence[Token]) -> list[int]:
     """Return the places of words that assert a change; a plain "difference" counts where it is denied or tested."""
-    is_tested = any(_is_negation(token) or stem(token.word) in SIGNIFICANCE for token in head)
+    denials = {place for place in range(len(head)) if _denies(head, place)}
+    is_tested = bool(denials) or any(stem(token.word) in SIGNIFICANCE for token in head)
     return [
         place
         for place, token in enumerate(head)
-        if _sign(token)
+        if (_sign(token) and place not in denials)
         or (_is_level(token) and (is_tested or token.word in SAMENESS))
-        or (token.word in INFLUENCES and any(map(_is_negation, head[max(0, place - DENIES_WITHIN) : place])))
+        or (token.word in INFLUENCES and denials.intersection(range(place - DENIES_WITHIN, place)))
     ]
 
 
-def _change(head: Sequence[Token], changes: Sequence[int], outcomes: frozenset[str]) -> Change:
+def _change(head: Sequence[Token], changes: Sequence[int], outcomes: Outcomes) -> Change:
     changes = _nearest(head, changes, outcomes)
-    negations = [place for place, token in enumerate(head) if _is_negation(token)]
+    negations = [place for place in range(len(head)) if _denies(head, place)]
     if len(negations) > 1 and changes:
         negations = [place for place in negations if 0 < changes[0] - place <= NEGATES_WITHIN] or negations
     is_denied = len(negations) % 2 == 1
@@ -257,7 +300,7 @@ def _change(head: Sequence[Token], changes: Sequence[int], outcomes: frozenset[s
     return _denied(change) if is_denied else change
 
 
-def _nearest(head: Sequence[Token], changes: Sequence[int], outcomes: frozenset[str]) -> Sequence[int]:
+def _nearest(head: Sequence[Token], changes: Sequence[int], outcomes: Outcomes) -> Sequence[int]:
     """Return the one run of changes next to an outcome; all of them where none or several are."""
     places = [place for place, token in enumerate(head) if stem(token.word) in outcomes]
     near = [run for run in _runs(changes) if any(abs(p - q) <= NAMES_WITHIN for p in places for q in run)]
@@ -315,4 +358,7 @@ def _sign_of(stemmed: str) -> int:
 
 
 def _stems(tokens: Sequence[Token]) -> frozenset[str]:
-    return frozenset(stem(t.word) for t in tokens if t.kind not in {Kind.DIRECTION, Kind.NEGATION}) - _EMPTY
+    """Return the content stems; a number keeps its key, even where its word is an empty one."""
+    figures = {token.key for token in tokens if token.kind is Kind.NUMBER}
+    kinds = {Kind.DIRECTION, Kind.NEGATION, Kind.NUMBER}
+    return frozenset(figures) | (frozenset(stem(t.word) for t in tokens if t.kind not in kinds) - _EMPTY)

@@ -143,7 +143,7 @@ LEVEL = _stems(
 # Words that may describe a thing and no change: "high loads", "a long programme", "the effect of".
 ATTRIBUTES = frozenset(
     """high low long short heavy light strong weak large small big early late fast slow deep shallow full rich poor hard
-    easy thick thin wide narrow hot cold positive negative add adds added adding effect effects active activity
+    little easy thick thin wide narrow hot cold positive negative add adds added adding effect effects active activity
     activities training""".split()
 )
 # Of LEVEL, those that say "no difference" by themselves.
@@ -154,11 +154,16 @@ SAMENESS = frozenset(
 # Words that say nothing changes where they are denied, and nouns for a lack.
 INFLUENCES = frozenset("effect effects influence influences impact impacts".split())
 LACKS = frozenset("lack lacks lacked lacking absence absent without".split())
+INDEPENDENT = "independent"  # denies nothing before people
+LITTLE = "little"  # denies a difference that follows it
+POSSIBLE = frozenset("may might could".split())
 DEGREES = frozenset({"degree", "extent", "rate"})
 COMPARATIVES = frozenset(
     "more less fewer most least greater smaller larger higher lower bigger better worse faster slower longer "
     "shorter".split()
 )
+# Prepositions after which both sides of a comparison share the rest: "than one for strength".
+SHARED = frozenset("for in on at during after when among".split())
 # Words before what something is compared with, some of them only before "to" or "with".
 COMPARING = frozenset("than versus vs against compared relative".split())
 LINKED_BY_TO = frozenset({"compared", "relative"})
@@ -168,10 +173,16 @@ CONTRASTS = frozenset("but while whereas although though yet".split())
 # Words of a sentence that asks or supposes, and states no result.
 SUPPOSING = _stems(
     "whether if hypothesize hypothesise hypothesis myth unclear unknown asked aim aimed investigate examine explore "
-    "evaluate objective purpose sought determine"
+    "argue argued propose proposed evaluate objective purpose sought determine"
 )
 # Words for people that name no group among them.
 ANYBODY = _stems("adult people person human healthy patient participant subject volunteer")
+NO_PEOPLE = frozenset("train trains age ages aging ageing".split())
+# Adjectives that name people only before a word for people: "Dutch advice" names none.
+ORIGINS = _stems(
+    """black white asian african american european caucasian hispanic chinese japanese korean indian british swedish
+    danish finnish dutch german french italian spanish canadian australian brazilian mexican taiwanese rural urban"""
+)
 POPULATIONS = _stems(
     """man men woman women male males female females boy boys girl girls child children infant infants newborn
     newborns neonate neonates baby babies toddler toddlers adolescent adolescents teenager teenagers teen

@@ -12,10 +12,18 @@ from qa_app.pipeline.concepts import ConceptIndex, slot_of
 from qa_app.pipeline.records import LeftOutReason
 from qa_app.pipeline.text import WORD, content_stems, stem
 from qa_app.pipeline.verification import alignment, support
-from qa_app.pipeline.verification.effect import Change, Effect, Relation, is_group, read_effects, relate
+from qa_app.pipeline.verification.effect import (
+    Change,
+    Effect,
+    Outcomes,
+    is_group,
+    people_of,
+    read_effects,
+)
 from qa_app.pipeline.verification.lexicon import (
     ATTRIBUTES,
     COMPARATIVES,
+    COMPARING,
     FALLING,
     HEDGES,
     LEVEL,
@@ -26,7 +34,9 @@ from qa_app.pipeline.verification.lexicon import (
     SUPPOSING,
     Kind,
 )
+from qa_app.pipeline.verification.qualities import QUALITIES, Quality, qualities_of
 from qa_app.pipeline.verification.reading import Token, read
+from qa_app.pipeline.verification.relation import Relation, is_on_quality, relate
 
 NEARNESS = 0.6
 """Share of a claim's words, weighted by rarity, that a sentence must have with its context."""
@@ -40,6 +50,7 @@ CONCEPT_RARITY = 2.0
 """Added to the rarity of a concept among studies, to compare it with that of a word among sentences."""
 UNNAMED_FROM = 0.7
 """Own share from which a concept of the claim may be missing."""
+_BOUNDS = frozenset("<>≤≥")  # any of many figures fits these
 _MARK = "xqx"  # no word of a text begins with it
 _FREE = RISING | FALLING | LEVEL | QUANTIFIERS | SIGNIFICANCE | frozenset(stem(word) for word in (*NEGATIONS, *HEDGES))
 _EQUAL = re.compile(
@@ -51,9 +62,6 @@ _NON = re.compile(r"\b[Nn]on-(?=\w)")
 
 VERBATIM_FROM = 0.8
 """Share of a claim's tokens, in order, from which a sentence holds it word for word."""
-_REVERSING = frozenset(
-    {LeftOutReason.NUMBER_MISMATCH, LeftOutReason.NEGATION_MISMATCH, LeftOutReason.DIRECTION_MISMATCH}
-)
 _PARAPHRASING = frozenset({LeftOutReason.UNSUPPORTED, LeftOutReason.DIRECTION_MISMATCH})
 """Differences that other words for the same make, too."""
 
@@ -87,17 +95,7 @@ class ReadSentence:
     @property
     def people(self) -> frozenset[str]:
         """Return the words for groups of people, singular."""
-        return frozenset(t.key for t in self.tokens if is_group(t))
-
-    @property
-    def figures(self) -> tuple[tuple[str, str], ...]:
-        """Return the numbers with their units, in order; an empty unit where there is none."""
-        after = (*self.tokens[1:], None)
-        return tuple(
-            (token.key, follows.key if follows and follows.kind is Kind.UNIT else "")
-            for token, follows in zip(self.tokens, after, strict=True)
-            if token.kind is Kind.NUMBER
-        )
+        return people_of(self.tokens)
 
 
 Found = tuple[Stance, LeftOutReason | None, Effect | None]
@@ -124,8 +122,8 @@ class StatementReader:
     """Reads sentences so that every name of a concept of the corpus counts as the same word."""
 
     concepts: ConceptIndex
-    outcomes: frozenset[str]
-    """Marks of concepts that are outcomes or measures."""
+    outcomes: Outcomes
+    """Marks of concepts that are outcomes or measures, with the qualities that their names judge."""
     rarity: Mapping[str, float]
     """Rarity among studies by mark."""
 
@@ -135,7 +133,11 @@ class StatementReader:
         marks = {_stem_of(concept): concept for concept in concepts.by_id.values()}
         return cls(
             concepts=concepts,
-            outcomes=frozenset(mark for mark, concept in marks.items() if slot_of(concept) == "outcome"),
+            outcomes={
+                mark: qualities_of(WORD.findall(concept.name))
+                for mark, concept in marks.items()
+                if slot_of(concept) == "outcome"
+            },
             rarity={mark: concept.rarity + CONCEPT_RARITY for mark, concept in marks.items()},
         )
 
@@ -167,14 +169,14 @@ class StatementReader:
         own = self._share(claim, source.stems)
         nearness = max(own, self._share(claim, source.stems | context) - CONTEXT_DISCOUNT)
         named = claim.concepts
-        outcomes = named & self.outcomes
+        outcomes = named & self.outcomes.keys()
         is_on_outcome = outcomes <= source.stems
         is_named = is_on_outcome and (own >= UNNAMED_FROM or named <= source.stems | context)
         if not is_near and (own < min(OWN_NEARNESS, least) or nearness < least or not is_named):
             return None
-        if outcomes and not is_on_outcome and source.concepts & self.outcomes:
+        if outcomes and not is_on_outcome and source.concepts & self.outcomes.keys():
             return None  # it is on another outcome
-        found = _quoted(claim, source, _stance(claim, source, outcomes & source.stems))
+        found = _quoted(claim, source, _stance(claim, source, frozenset(outcomes)))
         if found is None:
             return None
         stance, reason, effect = found
@@ -200,7 +202,7 @@ class StatementReader:
                 continue
             if _names_loss(words) and not _names_loss(WORD.findall(mention.concept.name)):
                 continue  # "water loss" is no plain name of water content
-            kept = [word for word in words if word.lower() in COMPARATIVES | NEGATIONS]
+            kept = [word for word in words if word.lower() in NEGATIONS or _is_told(word, mention.concept)]
             if words[0].lower().startswith("non") and not mention.concept.name.lower().startswith("non"):
                 kept = [*(word for word in kept if word.lower() != "non"), "non-"]
             parts += [text[at : mention.start], " ".join([*kept, _mark_of(mention.concept)]).replace("- ", "-")]
@@ -220,18 +222,25 @@ def _names_loss(words: Sequence[str]) -> bool:
     return any(stem(w) in FALLING and w.lower() not in ATTRIBUTES | COMPARATIVES for w in words)
 
 
+def _is_told(word: str, concept: Concept) -> bool:
+    """Tell whether a name compares or judges more than the concept's own: "stronger" of strength."""
+    own = set(map(stem, WORD.findall(concept.name)))
+    judges = stem(word) in QUALITIES and stem(word) in RISING | FALLING and word.lower() not in ATTRIBUTES
+    return (judges or word.lower() in COMPARATIVES) and stem(word) not in own
+
+
 def _stance(claim: ReadSentence, source: ReadSentence, outcomes: frozenset[str]) -> Found | None:
     if any(stem(token.word) in SUPPOSING for token in source.tokens):
         return None
     missing, are_replaced = _missing_figures(claim, source)
     if claim.changes is None:
-        if support.is_negated(claim.tokens) != support.is_negated(source.tokens):
+        if _is_denied(claim) != _is_denied(source):
             return Stance.CONTRADICTS, LeftOutReason.NEGATION_MISMATCH, None
         return _by_figures(missing, are_replaced, None)
     if len(claim.changes) != 1 or claim.changes[0].change is Change.UNCLEAR:
         return None
     (effect,) = claim.changes
-    on_outcome = [e for e in source.effects if outcomes <= e.stems]
+    on_outcome = [e for e in source.effects if _is_on_matter(effect, e, outcomes) and is_on_quality(effect, e)]
     most = max((len(effect.stems & e.stems) for e in on_outcome), default=0)
     nearest = [e for e in on_outcome if len(effect.stems & e.stems) == most]
     relations = {relate(effect, e) for e in nearest}
@@ -240,6 +249,21 @@ def _stance(claim: ReadSentence, source: ReadSentence, outcomes: frozenset[str])
         reason = LeftOutReason.NEGATION_MISMATCH if is_denied else LeftOutReason.DIRECTION_MISMATCH
         return Stance.CONTRADICTS, reason, nearest[0]
     return _by_figures(missing, are_replaced, nearest[0]) if relations == {Relation.AGREES} else None
+
+
+def _is_denied(sentence: ReadSentence) -> bool:
+    """Tell whether a sentence denies something, whatever the side lacks that it compares with."""
+    end = next((n for n, token in enumerate(sentence.tokens) if token.word in COMPARING), None)
+    return support.is_negated(sentence.tokens[:end])
+
+
+def _is_on_matter(claim: Effect, source: Effect, outcomes: frozenset[str]) -> bool:
+    """Tell whether a clause is on what changes by the claim: its outcomes, the quality it judges, or half its words."""
+    if outcomes:
+        return outcomes <= source.stems
+    if claim.qualities - {Quality.VALUE}:
+        return True
+    return not claim.matter or 2 * len(claim.matter & source.stems) >= len(claim.matter)
 
 
 def _quoted(claim: ReadSentence, source: ReadSentence, found: Found | None) -> Found | None:
@@ -251,7 +275,8 @@ def _quoted(claim: ReadSentence, source: ReadSentence, found: Found | None) -> F
     if not quoted.is_near:
         return found
     if quoted.reason is None:
-        return found or (Stance.SUPPORTS, None, None)
+        lacks = {word for effect in source.effects for word in effect.lacking} - claim.stems
+        return found or (None if lacks else (Stance.SUPPORTS, None, None))  # "without water, …" is a condition
     is_verbatim = quoted.coverage >= VERBATIM_FROM
     if (found and found[0] is Stance.CONTRADICTS) or (not is_verbatim and quoted.reason in _PARAPHRASING):
         return found
@@ -261,7 +286,9 @@ def _quoted(claim: ReadSentence, source: ReadSentence, found: Found | None) -> F
         both = (*claim.verbatim, *source.verbatim)
         people = {token.word for token in both if is_group(token) or token.kind is Kind.PLACE}  # "in women"
         return found if people.issuperset(quoted.words) else None
-    is_reversed = quoted.reason in _REVERSING and is_verbatim
+    is_denied = quoted.reason is LeftOutReason.NEGATION_MISMATCH
+    has_others = quoted.reason is LeftOutReason.NUMBER_MISMATCH and _missing_figures(claim, source)[1]
+    is_reversed = is_verbatim and (is_denied or has_others)
     return (Stance.CONTRADICTS, quoted.reason, None) if is_reversed and found is None else None
 
 
@@ -274,7 +301,19 @@ def _by_figures(missing: bool, are_replaced: bool, effect: Effect | None) -> Fou
 
 def _missing_figures(claim: ReadSentence, source: ReadSentence) -> tuple[bool, bool]:
     """Return whether figures of the claim are missing, and whether the source has others with each of their units."""
-    known = set(source.figures)
+    known = _figures(source.tokens) | _figures(source.verbatim)
     numbers, units = {number for number, _ in known}, {unit for _, unit in known}
-    missing = [f for f in claim.figures if f not in known and (f[1] or f[0] not in numbers)]
-    return bool(missing), bool(missing) and all(unit and unit in units for _, unit in missing)
+    missing = [f for f in _figures(claim.tokens) if f not in known and (f[1] or f[0] not in numbers)]
+    is_exact = not any(token.key in _BOUNDS for token in claim.tokens)
+    are_others = all(unit and unit in units and number not in numbers for number, unit in missing)
+    return bool(missing), bool(missing) and is_exact and are_others
+
+
+def _figures(tokens: Sequence[Token]) -> frozenset[tuple[str, str]]:
+    """Return the numbers with their units; an empty unit where there is none."""
+    followers = (*tokens[1:], None)
+    return frozenset(
+        (token.key, follows.key if follows and follows.kind is Kind.UNIT else "")
+        for token, follows in zip(tokens, followers, strict=False)
+        if token.kind is Kind.NUMBER
+    )
