@@ -95,7 +95,10 @@ def _expected(error: Exception) -> tuple[str, int] | None:
         if isinstance(cause, PostgresError):
             return str(cause), os.EX_UNAVAILABLE
         if isinstance(cause, psycopg.errors.UndefinedTable):
-            return "The database is not prepared yet: run `manage.py prepare` (or `make run`) first.", os.EX_CONFIG
+            return (
+                "The database is not prepared yet: run `manage.py prepare` (or `make run`) first. "
+                "The site of another corpus is named by CORPUS, as in `CORPUS=garden manage.py …`."
+            ), os.EX_CONFIG
         if isinstance(cause, QueueError):
             return f"The queue cannot be reached: {_one_line(cause)}.", os.EX_UNAVAILABLE
         if isinstance(cause, psycopg.OperationalError) and cause.sqlstate is None:

@@ -62,8 +62,7 @@ def read(variable: Variable, default: Any) -> Any:
         return variable.kind.parse(text)
     except (ValueError, KeyError, ImproperlyConfigured) as error:
         raise ImproperlyConfigured(
-            f"{variable.name} cannot be read: {error}. "
-            f"Correct it in the environment or in .env, or leave it out for {written(default)!r}."
+            f"{variable.name} cannot be read: {error}. Correct it in the environment or in .env, or leave it out."
         ) from None
 
 

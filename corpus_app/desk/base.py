@@ -52,15 +52,20 @@ else:
 
 
 class CleanTextForm(ModelForm):
-    """A form that refuses text with forbidden characters and shows why the last save failed."""
+    """A form that refuses text with forbidden characters and shows why the last save failed.
+
+    Browsers send line ends as carriage return and line feed; the text has line feeds, as before.
+    """
 
     not_saved: tuple[str, ...] = ()  # reasons of the failed save, set by CurationAdmin.get_form
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         for name, value in list(cleaned.items()):
-            fault = curation.find_text_fault(name, value) if isinstance(value, str) else None
-            if fault:
+            if not isinstance(value, str):
+                continue
+            cleaned[name] = value.replace("\r\n", "\n")
+            if fault := curation.find_text_fault(name, cleaned[name]):
                 self.add_error(name, fault)
         for reason in self.not_saved:
             self.add_error(None, reason)

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from corpus_app import curation, models
+from corpus_app.desk.base import CleanTextForm
 from corpus_app.models import CorpusEvent, CorpusVersion, Finding, Passage, PassageTerm, Study
 from tests.builders import make_collection, make_concept, make_curator, make_finding, make_study, make_superuser
 
@@ -87,6 +88,19 @@ def test_the_desk_says_the_nouns_of_the_site(client: Client, curator: User) -> N
     assert "Bring entries in" in listed
     assert "The entry's own stable name" in changed
     assert "words of an entry with headings" in importing
+
+
+def test_a_table_keeps_its_line_ends_when_a_browser_sends_others() -> None:
+    class TextForm(CleanTextForm):
+        class Meta:
+            model = Passage
+            fields = ("text",)
+
+    rows = "Ticket; Price\nAdults; 9.00\nChildren; 4.50"
+    form = TextForm({"text": rows.replace("\n", "\r\n")}, instance=make_study(texts=(rows,)).passages.get())
+
+    assert form.is_valid(), form.errors
+    assert form.cleaned_data["text"] == rows
 
 
 def test_history_is_read_only_even_for_superusers(client: Client) -> None:

@@ -116,7 +116,10 @@ def test_port_in_use_is_one_sentence_and_starts_nothing(tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=ROOT, env=whole, capture_output=True, text=True, check=False)
 
     assert done.returncode == 1
-    assert done.stderr == f"CommandError: Port {port} is in use: choose another one with PORT=<number> make run.\n"
+    assert (
+        done.stderr
+        == f"CommandError: Port {port} is in use: choose another one with PORT=<number> before the command.\n"
+    )
     assert not (tmp_path / "postgres").exists()
 
 

@@ -223,7 +223,9 @@ def require_free_port(port: int) -> None:
             probe.bind((HOST, port))
         except OSError as error:
             reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be listened on ({error.strerror})"
-            raise CommandError(f"Port {port} {reason}: choose another one with PORT=<number> make run.") from error
+            raise CommandError(
+                f"Port {port} {reason}: choose another one with PORT=<number> before the command."
+            ) from error
 
 
 def require_free_space() -> None:
