@@ -113,6 +113,8 @@ def compose(
     )
     answer = _with_every_study(answer, summary, ordinary, context, policy)
     answer = answer or _next_best(summary, ordinary, context, policy)
+    if not answer and not headline.is_plain:  # all that can be quoted is one quotation
+        return Composition(headline, (), (headline,))
     return Composition(headline, summary, _in_order(answer, place)) if answer else None
 
 
