@@ -9,7 +9,6 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from common import pipelining
-from corpus_app.models import EncoderChoice
 
 REFRESH_SECONDS = 2.0  # another process learns of a choice by then; one question asks several times
 _READ = "SELECT name, keeps, configured FROM corpus_app_encoderchoice WHERE id = 1"
@@ -52,12 +51,16 @@ def read() -> Choice | None:
 def write(*, name: str, keeps: str) -> None:
     """Store a choice."""
     values = {"name": name, "keeps": keeps, "configured": settings.ENCODER}
+    from corpus_app.models import EncoderChoice  # the encoders are of use without models
+
     EncoderChoice.objects.update_or_create(pk=1, defaults=values)
     forget_known()
 
 
 def forget() -> None:
     """Delete the choice, so that INFORM_ENCODER decides again."""
+    from corpus_app.models import EncoderChoice
+
     EncoderChoice.objects.all().delete()
     forget_known()
 

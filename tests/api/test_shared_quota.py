@@ -16,6 +16,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from inform_site import assistants
+from inform_site import serving as serving_site
 from inform_site.clients.keys import Made
 from inform_site.clients.limits import Limits
 from inform_site.clients.models import QuotaCounter
@@ -33,7 +34,9 @@ LEFT = re.compile(r'("(ask|read|model)-(minute|day)";r=\d+;t=\d+(, |$))+')
 
 
 @pytest.fixture
-def address() -> Iterator[str]:
+def address(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    settings.REQUESTS_WAITING = 50  # all wait, so that the quota decides
+    monkeypatch.setattr(serving_site, "QUEUE_SECONDS", 60)
     with serving(assistants.mount_mcp(make_site())) as url:
         yield url
 

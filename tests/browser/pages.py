@@ -197,7 +197,7 @@ def give_feedback(page: Page) -> None:
 def follow_by_email(page: Page) -> None:
     page.get_by_label("Your e-mail address").fill("reader@example.org")
     page.get_by_role("button", name="Follow by e-mail").click()
-    page.get_by_text("a mail is on its way").wait_for()
+    page.get_by_text("an e-mail is on its way").wait_for()
     expect(page.get_by_role("heading", name="Follow this question")).to_be_focused()
     page.locator("#follow-question").scroll_into_view_if_needed()
 

@@ -68,7 +68,7 @@ def test_headings_sort_the_table_and_a_phones_cells_say_what_they_are(page: Page
     heading.get_by_role("button").press("Enter")
     expect(findings).to_have_text(["Ten sets beat five.", "A dose made no difference."])
     expect(heading).to_have_attribute("aria-sort", "descending")
-    expect(page.get_by_role("status")).to_have_text("Sorted by finding, falling.")
+    expect(page.get_by_role("status")).to_have_text("Sorted by finding, descending.")
 
     page.set_viewport_size({"width": 390, "height": 844})
     row = page.locator(".evidence-table tbody tr").first

@@ -143,7 +143,7 @@ def test_a_click_chooses_and_leaving_the_box_closes_the_list(site: Site, page: P
     box.press_sequentially("ume")
     questions.get_by_role("option", name="training volume").first.click()
 
-    expect(box).to_have_value(QUESTION)
+    expect(box).to_have_value(re.compile("training volume"))
     expect(box).to_be_focused()
     expect(questions).to_have_count(0)
 

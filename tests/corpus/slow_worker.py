@@ -5,12 +5,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
+import django
 from celery.signals import worker_process_init
 
-from corpus_app import embedding
-from corpus_app.embedding import Matrix
 from inform_site.celery import app as app
-from tests.fakes import WordHashEncoder
+
+django.setup()
+
+from corpus_app import embedding  # noqa: E402  # imports models, so after setup
+from corpus_app.embedding import Matrix  # noqa: E402
+from tests.fakes import WordHashEncoder  # noqa: E402
 
 ENDLESS = "endless.ris"
 """The name of a file that is never read to its end."""

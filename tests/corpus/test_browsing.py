@@ -74,7 +74,7 @@ def test_words_are_found_in_title_passage_authors_and_journal() -> None:
     assert '<span class="badge retracted">Retracted</span>' in shown("/corpus/?q=velodrome")
     assert found(q=["mull"]) == found(q=["ludensch"]) == ["AUTHOR"]
     assert len(found(q=["the of"])) == 5
-    assert "were not searched for" in words(shown("/corpus/?q=the+of"))
+    assert "the search ignores them" in words(shown("/corpus/?q=the+of"))
 
 
 def test_all_words_narrow_and_the_most_of_them_serve_where_none_has_all() -> None:
@@ -83,7 +83,7 @@ def test_all_words_narrow_and_the_most_of_them_serve_where_none_has_all() -> Non
 
     assert found(q=["creatine kidney"]) == ["BOTH"]
     assert set(found(q=["creatine velodrome"])) == {"BOTH", "ONE"}
-    assert "No study has all of these words" in words(shown("/corpus/?q=creatine+velodrome"))
+    assert "No study contains all of these words" in words(shown("/corpus/?q=creatine+velodrome"))
 
 
 def test_the_best_match_comes_first_with_highlighted_words() -> None:

@@ -103,6 +103,7 @@ def breaches() -> dict[str, Callable[[], object]]:
         "waiver_once": twice(models.QualityWaiver, **waiver, reason="x"),
         "waiver_has_reason": make(models.QualityWaiver, **waiver, reason=""),
         "distinct_studies_once": twice(models.DistinctStudies, first="S1", second="S2", by_name="n", at=now),
+        "encoder_choice_once": make(models.EncoderChoice, pk=2, name="e", configured="e"),
         "zotero_library_once": twice(models.ZoteroLibrary, owner=owner, library="users/1", encrypted_key="k"),
         "bulk_edit_item_once": twice(models.BulkEditItem, bulk_edit=edit, position=0, study_key="S1"),
         "import_item_once": twice(models.ImportItem, job=job, position=0, kind="study", study_key="S1", draft={},
