@@ -147,7 +147,7 @@ def test_what_was_used_takes_the_place_of_what_was_set_aside(double: ModelDouble
 def test_what_failures_may_have_cost_stays_spent(double: ModelDouble, model: str, attempts: int, charged: int) -> None:
     ledger = Ledger()
     server = make_server(double, model, price=PRICE, budget=ledger, attempts=attempts)
-    failure(server, 0.3 if model == "timeout" else 20.0)
+    failure(server, 1.5 if model == "timeout" else 20.0)
 
     [(reserved, spent, tokens)] = ledger.settled
     assert len(double.asked) == attempts

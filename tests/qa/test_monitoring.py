@@ -53,10 +53,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def address(settings: Any, folder: Path) -> Iterator[str]:
+def address(settings: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The site as asgi.py builds it, with metrics on."""
     settings.METRICS, settings.METRICS_DIR = True, folder
     metrics._instruments.cache_clear()
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder))
+    from prometheus_client import values  # after the folder is chosen
+
+    # A module imported before may have brought the library in, which then counts for one process.
+    monkeypatch.setattr(values, "ValueClass", values.get_value_class())
     site = make_site()
     with serving(watch_requests(refuse_early(site, site.gate))) as url:
         yield url

@@ -117,7 +117,8 @@ def test_port_in_use_is_one_sentence_and_starts_nothing(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert (
-        done.stderr == f"CommandError: Port {port} is in use: choose another with PORT=<number> before the command.\n"
+        done.stderr
+        == f"CommandError: Port {port} is in use: choose another one with PORT=<number> before the command.\n"
     )
     assert not (tmp_path / "postgres").exists()
 
