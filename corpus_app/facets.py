@@ -91,7 +91,7 @@ class Facet:
         declared = self.values.get(value)
         return declared is None or declared.open
 
-    def stands_for(self, value: str) -> tuple[str, ...]:
+    def direct_values(self, value: str) -> tuple[str, ...]:
         """Return the values for which a study of this value is evidence, itself first; none for an undeclared one."""
         declared = self.values.get(value)
         if declared is None:

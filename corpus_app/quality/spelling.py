@@ -173,7 +173,8 @@ def _with_ligature_between(left: str, right: str, lexicon: Lexicon) -> str | Non
 # --- Spaces between words and signs -----------------------------------------------------------------------------------
 
 _ADDRESS = re.compile(
-    r"\b(?:https?://|www\.|doi\b|10\.\d{4})\S*|(?<!\S)\S+@\S+|(?<![\w-])[\w-]+\.(?:com|org|gov|net|edu|uk|eu|io|de|ca|au)\b\S*",
+    r"\b(?:https?://|www\.|doi\b|10\.\d{4})\S*|(?<!\S)\S+@\S+"
+    r"|(?<![\w-])[\w-]+\.(?:com|org|gov|net|edu|uk|eu|io|de|ca|au)\b\S*",
     re.IGNORECASE,
 )
 _SPACES: tuple[tuple[re.Pattern[str], str], ...] = (

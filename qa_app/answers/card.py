@@ -24,7 +24,7 @@ class CardSentence:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What other sites show of an answer. No sentence rests on a withdrawn or retracted study."""
+    """Hold what other sites show of an answer. No sentence rests on a withdrawn or retracted study."""
 
     headline: ShownHeadline | None
     counts: tuple[tuple[str, int], ...]

@@ -86,8 +86,7 @@ def can_be_narrowed(payload: Mapping[str, Any]) -> bool:
 
 def address_of(payload: Mapping[str, Any]) -> str:
     """Return the address of an answer, with its filters."""
-    query = urlencode(study_filters.to_parameters(study_filters.read_stored(payload.get("filters"))))
-    return f"{payload['url']}?{query}" if query else str(payload["url"])
+    return _with(str(payload["url"]), study_filters.read_stored(payload.get("filters")))
 
 
 def find_narrowed(payload: Mapping[str, Any], filters: StudyFilters) -> dict[str, Any] | None:

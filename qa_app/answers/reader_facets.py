@@ -49,7 +49,7 @@ def _choices(facet: Facet) -> tuple[tuple[str, str], ...]:
 def _pairs(study: Study, declared: Mapping[str, Facet]) -> str:
     """Return the values of each facet that a study is direct evidence for."""
     about = {
-        key: tuple(dict.fromkeys(one for value in study.values_of(key) for one in facet.stands_for(value)))
+        key: tuple(dict.fromkeys(one for value in study.values_of(key) for one in facet.direct_values(value)))
         for key, facet in declared.items()
     }
     return " ".join(to_pairs(tuple(about.items())))

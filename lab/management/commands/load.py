@@ -23,7 +23,7 @@ QUESTIONS = ("How many sets per week?", "Is it safe for older people?", "What he
 
 @dataclass
 class Tally:
-    """What the clients received."""
+    """Count what the clients received."""
 
     served: list[float] = field(default_factory=list)
     refused: list[float] = field(default_factory=list)

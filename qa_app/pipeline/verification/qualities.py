@@ -9,7 +9,7 @@ from qa_app.pipeline.text import stem
 
 
 class Quality(StrEnum):
-    """What a word judges."""
+    """Name what a word judges."""
 
     VALUE = "value"
     SAFETY = "safety"

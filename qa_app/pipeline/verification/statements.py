@@ -202,7 +202,7 @@ class StatementReader:
                 continue
             if _names_loss(words) and not _names_loss(WORD.findall(mention.concept.name)):
                 continue  # "water loss" is no plain name of water content
-            kept = [word for word in words if word.lower() in NEGATIONS or _is_told(word, mention.concept)]
+            kept = [word for word in words if word.lower() in NEGATIONS or _is_judgement(word, mention.concept)]
             if words[0].lower().startswith("non") and not mention.concept.name.lower().startswith("non"):
                 kept = [*(word for word in kept if word.lower() != "non"), "non-"]
             parts += [text[at : mention.start], " ".join([*kept, _mark_of(mention.concept)]).replace("- ", "-")]
@@ -222,7 +222,7 @@ def _names_loss(words: Sequence[str]) -> bool:
     return any(stem(w) in FALLING and w.lower() not in ATTRIBUTES | COMPARATIVES for w in words)
 
 
-def _is_told(word: str, concept: Concept) -> bool:
+def _is_judgement(word: str, concept: Concept) -> bool:
     """Tell whether a name compares or judges more than the concept's own: "stronger" of strength."""
     own = set(map(stem, WORD.findall(concept.name)))
     judges = stem(word) in QUALITIES and stem(word) in RISING | FALLING and word.lower() not in ATTRIBUTES
