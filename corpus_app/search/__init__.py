@@ -39,7 +39,7 @@ from corpus_app.search.question_vectors import (
     mean_vector,
     warm_up,
 )
-from corpus_app.search.selection import fits, study_ids
+from corpus_app.search.selection import study_ids
 from corpus_app.search.studies import certainties, concepts_of, find_study, published_studies, references, studies
 from corpus_app.search.study_scores import score_studies
 from corpus_app.search.trials import with_alias, with_question
@@ -76,7 +76,6 @@ __all__ = [
     "find_study",
     "findings",
     "findings_naming",
-    "fits",
     "has_words",
     "is_indexed",
     "is_word",
