@@ -17,7 +17,7 @@ from inform_site.postgres import PostgresError
 
 # `up` has an order of its own; the others touch no rows. Anything not named here gets a running database.
 WITHOUT_DATABASE = frozenset(
-    "bench_site check collectstatic compilemessages diffsettings findstatic help load makemessages makemigrations "
+    "check collectstatic compilemessages diffsettings findstatic help load makemessages makemigrations "
     "spectacular startapp startproject up version".split()
 )
 WITHOUT_COMMAND = frozenset({"-h", "--help", "--version"})

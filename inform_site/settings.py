@@ -462,8 +462,6 @@ SPECTACULAR_SETTINGS = {
 # Requests that a web process works at, and those that may wait; others get a 503 at once.
 REQUESTS_AT_ONCE: int = read("INFORM_REQUESTS_AT_ONCE")
 REQUESTS_WAITING: int = read("INFORM_REQUESTS_WAITING")
-# Whether responses carry their processing time, for measurements.
-SERVER_TIMING = read("INFORM_SERVER_TIMING")
 # The trusted proxies: a number of hops, or networks as 10.0.0.0/8. Only these may report a client's address.
 PROXIES = read("INFORM_PROXIES")
 # Pages of these origins may call the API with a key; * admits all.

@@ -88,8 +88,6 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
                  "a second at most. One that waits for a language model is not counted."),
         Variable("INFORM_REQUESTS_WAITING", NUMBER, 9,
                  "Requests that may wait. Beyond them the site answers 503 with Retry-After at once."),
-        Variable("INFORM_SERVER_TIMING", BOOL, False,
-                 "Every response says how long it took to make (Server-Timing): for measurements, not for readers."),
     ),
     "Monitoring: docs/operating.md": (
         Variable("INFORM_METRICS", BOOL, False,

@@ -258,7 +258,7 @@ class EndingBuilder:
         return safety.check(question, None, self.facts.safety, None) is None
 
     def _definitions(self, sentences: tuple[object, ...]) -> tuple[Concept, ...]:
-        """Return the term whose meaning is asked, and those of the answer that a beginner did not use in the question."""
+        """Return the term asked about, and those of the answer that a beginner did not use in the question."""
         term = (self.query.term,) if self.query.term else ()
         if self.question.mode is not Mode.BEGINNER:
             return term

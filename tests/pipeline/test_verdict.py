@@ -42,15 +42,6 @@ def test_words_of_the_corpus_extend_those_of_the_language() -> None:
         assert read_polarity(ask, read_intent(ask), phrases).kind == kind
 
 
-def test_the_intent_of_a_question() -> None:
-    intents = {
-        "How many sets do I need?": "how_many", "my gran is 80, is lifting safe?": "yes_no", "protein timing strength": "claim",
-        "Which is better, soy or whey?": "which", "": "claim",
-    }  # fmt: skip
-
-    assert {ask: read_intent(ask) for ask in intents} == intents
-
-
 def test_the_verdict_follows_question_and_finding() -> None:
     better, bad = "Does creatine improve strength?", "Is creatine bad for strength?"
     worse = "Is water better than creatine for strength?"
