@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from qa_app.pipeline import citations
 from qa_app.pipeline.attribution import attributed
@@ -13,20 +13,11 @@ from qa_app.pipeline.records import Counted, Evidence, Refused, Sentence
 class SentenceReporter:
     """A reporter of each final sentence, once: the summary first, so that citation numbers are final."""
 
-    def __init__(
-        self, evidence: Evidence, progress: Progress, report_headline: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, evidence: Evidence, progress: Progress) -> None:
         self._evidence, self._progress = evidence, progress
-        self._headline = report_headline
         self._studies = {study.study_id: study for study in evidence.studies}
         self._reported: dict[str, int] = {"summary": 0, "answer": 0}
         self._introduced = {1} if evidence.headline_study else set[int]()  # by the headline
-
-    def report_headline(self) -> None:
-        """Report the headline, unless it has been or there is none."""
-        report, self._headline = self._headline, None
-        if report is not None:
-            report()
 
     def report(self, summary: Sequence[Sentence], answer: Sequence[Sentence]) -> None:
         """Report the sentences added since the last call.
@@ -37,7 +28,6 @@ class SentenceReporter:
         for part, sentences in (("summary", summary), ("answer", answer)):
             if len(sentences) == self._reported[part]:
                 continue
-            self.report_headline()
             numbered = attributed(citations.numbered(tuple(sentences), numbers), self._evidence)
             for index, sentence in enumerate(numbered[self._reported[part] :], start=self._reported[part]):
                 new = [n for n in sentence.citations if n not in self._introduced]

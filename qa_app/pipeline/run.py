@@ -103,14 +103,9 @@ class Engine:
                 return self._refuse(query, retrieved, ending, corpus)
         headline = evidence.headline(query, facts, gathered)
         progress.evidence(gathered.evidence.passages, query)
+        progress.headline(headline, {1: gathered.leading_study})
         try:
-            written = writing.write(
-                writers,
-                gathered.evidence,
-                self.policy,
-                clock,
-                report_headline=lambda: progress.headline(headline, {1: gathered.leading_study}),
-            )
+            written = writing.write(writers, gathered.evidence, self.policy, clock)
         except InsufficientEvidence as nothing:
             return ending.nothing_written(retrieved, nothing.attempts, gathered.evidence.passages)
         return ending.answered(gathered, written, headline, retrieved, self.models.version)

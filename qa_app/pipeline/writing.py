@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from qa_app.pipeline import verification
@@ -53,24 +53,15 @@ def not_found_twice(attempts: Sequence[Attempt]) -> bool:
 
 
 def write(
-    writers: Sequence[Writer],
-    evidence: Evidence,
-    policy: Policy,
-    clock: Clock,
-    parts: Sequence[str] = PARTS,
-    *,
-    report_headline: Callable[[], None] | None = None,
+    writers: Sequence[Writer], evidence: Evidence, policy: Policy, clock: Clock, parts: Sequence[str] = PARTS
 ) -> Written:
     """Return the first draft with a verified sentence in each part, else the last draft with any.
 
     Rejected sentences of earlier attempts are included. A writer whose server failed is not asked a second time. Each
-    sentence is reported once it is final; the headline before, or at once where no writer can lead to a refusal.
-    Raises InsufficientEvidence with the attempts when no sentence could be verified, or a model found no answer twice
-    and the policy then refuses.
+    sentence is reported once it is final. Raises InsufficientEvidence with the attempts when no sentence could be
+    verified, or a model found no answer twice and the policy then refuses.
     """
-    reporter = SentenceReporter(evidence, clock.progress, report_headline)
-    if policy.not_found is not NotFound.REFUSE or len(writers) == 1:
-        reporter.report_headline()
+    reporter = SentenceReporter(evidence, clock.progress)
     attempts: list[Attempt] = []
     rejected: list[LeftOut] = []
     given_up: set[str] = set()

@@ -172,8 +172,8 @@ def _items(reply: str) -> list[object]:
     try:
         value, _ = json.JSONDecoder().raw_decode(reply, max(start, 0))
     except (ValueError, RecursionError) as error:
-        if rows := list(complete_rows(reply)):
-            return rows
+        if complete := list(complete_rows(reply)):
+            return complete
         raise Unreadable("The reply holds no JSON, or broke off before its first sentence.") from error
     rows = value.get("sentences") if isinstance(value, dict) else None
     if not isinstance(rows, list):
@@ -183,7 +183,7 @@ def _items(reply: str) -> list[object]:
 
 def _is_placeholder(text: str) -> bool:
     """Return whether the sentence is a placeholder for a missing answer, which is never shown."""
-    return NOT_FOUND in text or " ".join(visible(text).split()).rstrip(".").casefold() == UNKNOWN
+    return not text.strip() or NOT_FOUND in text or " ".join(visible(text).split()).rstrip(".").casefold() == UNKNOWN
 
 
 def _rejection_reason(text: str, passages: Collection[Passage], longest: int) -> str | None:

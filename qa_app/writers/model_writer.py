@@ -81,13 +81,12 @@ class ModelWriter:
 
     def _ask(self, plan: Plan, readers: Mapping[str, DraftReader]) -> dict[str, Reply]:
         """Return the reply to each order. Raises WriterFailed."""
-        labels = tuple(plan.material.labels)
         requests = [
             Request(
                 order.part,
                 [{"role": "system", "content": order.prompt}, {"role": "user", "content": plan.material.text}],
-                prompting.reply_schema(),
-                prompting.reply_schema(order.bounds, labels),
+                plan.schema(),
+                plan.schema(order.bounds),
                 plan.reply_tokens,
                 readers[order.part],
             )

@@ -15,17 +15,18 @@ from corpus_app.records import Passage
 from qa_app.pipeline.composition import budget_of
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.records import Candidate, Mode, Question
-from qa_app.writers.drafts import MAX_SENTENCE_LENGTH, Bounds
+from qa_app.writers.drafts import Bounds
 
 PROMPT = "write-3"
 RETRY_PASSAGES = 6  # passages of the second attempt
 PARTS = {"summary": 5, "answer": 12}  # most sentences, as the prompts ask; longer replies are cut
 SMALL_CONTEXT = 8_192  # tokens up to which one short request asks for both parts
-SMALL_SENTENCES = 6
+SMALL_PASSAGES = 6  # and one sentence of each
 REPLY_SHARE = 4  # the reply may take this part of the context
 LEAST_REPLY_TOKENS = 128
 BYTES_PER_TOKEN = 3  # a low estimate for English prose: 4 are common
 PASSAGE_TOKENS = 32  # label, keys and punctuation of a passage
+LEAST_TOKENS = 4  # punctuation of a passage without a label
 TEMPLATE_TOKENS = 48  # what the server's chat template may add
 _FOLDER = Path(__file__).parent / "prompts" / PROMPT
 
@@ -38,8 +39,8 @@ class Material:
     """The passages by random labels, so that no text can name a passage that was not sent with it."""
     text: str
     """One JSON value, which cannot be mistaken for the prompt."""
-    longest: int
-    """Characters of the longest sentence."""
+    choices: tuple[tuple[str, ...], ...]
+    """The sentences that were sent, passage by passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,14 @@ class Plan:
     reply_tokens: int | None
     """None where the context is not known to be short."""
     is_small: bool
-    """Whether one reply serves for both parts."""
+    """Whether one reply serves for both parts, and copies its sentences."""
+
+    def schema(self, bounds: Bounds | None = None) -> dict[str, object]:
+        """Return the JSON schema of a reply, with or without bounds."""
+        if self.is_small:
+            copied = _object(text={"type": "string"})
+            return choice_schema(self.material.choices[: bounds.sentences]) if bounds else _list_of(copied, None)
+        return reply_schema(bounds, self.material.labels)
 
 
 def plan(
@@ -93,7 +101,7 @@ def plan(
         room = (context_tokens - reply_tokens - TEMPLATE_TOKENS) * BYTES_PER_TOKEN - prompt_bytes
     material = _material(question, chosen, room, is_small=is_small)
     if is_small:
-        bounds = Bounds(SMALL_SENTENCES, min(material.longest, MAX_SENTENCE_LENGTH), 1)
+        bounds = Bounds(SMALL_PASSAGES)
         orders = [Order(part, prompt, bounds, sum(words[p] for p in parts)) for part, prompt in prompts.items()]
     else:
         orders = [Order(part, prompt, Bounds(PARTS[part]), words[part]) for part, prompt in prompts.items()]
@@ -107,19 +115,27 @@ def prompt_name(is_strict: bool, *, is_small: bool = False) -> str:
     return f"{PROMPT}{kind}@{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
 
-def reply_schema(bounds: Bounds | None = None, labels: Iterable[str] = ()) -> dict[str, object]:
+def reply_schema(bounds: Bounds | None, labels: Iterable[str]) -> dict[str, object]:
     """Return the JSON schema of a reply; with bounds also the lengths, and the labels to choose from."""
     text: dict[str, object] = {"type": "string"}
     passages: dict[str, object] = {"type": "array", "items": {"type": "string"}}
     paragraph: dict[str, object] = {"type": "integer"}
-    sentences: dict[str, object] = {"type": "array"}
     if bounds:
         text |= {"minLength": 1, "maxLength": bounds.characters}
         passages |= {"items": {"enum": list(labels)}, "minItems": 1, "maxItems": bounds.passages}
         paragraph |= {"minimum": 0, "maximum": 11}
-        sentences |= {"maxItems": bounds.sentences}
-    sentence = _object(text=text, passages=passages, paragraph=paragraph)
-    return _object(sentences=sentences | {"items": sentence}, not_found={"type": "boolean"})
+    return _list_of(_object(text=text, passages=passages, paragraph=paragraph), bounds.sentences if bounds else None)
+
+
+def choice_schema(choices: Sequence[Sequence[str]]) -> dict[str, object]:
+    """Return the JSON schema of a reply that copies one of the sentences of each group, or none ("")."""
+    items = [_object(text={"enum": [*sentences, ""]}) for sentences in choices]
+    return _object(sentences={"type": "array", "prefixItems": items}, not_found={"type": "boolean"})
+
+
+def _list_of(sentence: dict[str, object], most: int | None) -> dict[str, object]:
+    bound = {"maxItems": most} if most else {}
+    return _object(sentences={"type": "array", "items": sentence} | bound, not_found={"type": "boolean"})
 
 
 def _object(**properties: object) -> dict[str, object]:
@@ -152,27 +168,29 @@ def _material(question: Question, passages: Sequence[Passage], room: int | None,
     The first sentence is always taken. Sentences that give instructions to a machine are left out.
     """
     labels: dict[str, Passage] = {}
-    rows: list[dict[str, object]] = []
-    longest = 1
+    choices: list[tuple[str, ...]] = []
+    rows: list[object] = []
     left = None if room is None else room - len(question.text.encode())
-    for passage in passages:
+    for passage in passages[:SMALL_PASSAGES] if is_small else passages:
         about = {} if is_small else {"study": visible(passage.study.title), "section": passage.section.value}
         if left is not None:
-            left -= PASSAGE_TOKENS * BYTES_PER_TOKEN + sum(len(value.encode()) for value in about.values())
+            left -= (LEAST_TOKENS if is_small else PASSAGE_TOKENS) * BYTES_PER_TOKEN + sum(
+                len(value.encode()) for value in about.values()
+            )
         sentences: list[str] = []
         for text in _sentences(passage):
             if left is not None and (left := left - len(text.encode())) < 0 and (rows or sentences):
                 break
             sentences.append(text)
-            longest = max(longest, len(text))
         if sentences or left is None:
             label = _new_label(labels)
             labels[label] = passage
-            rows.append({"label": label, **about, "sentences": sentences})
+            rows.append(sentences if is_small else {"label": label, **about, "sentences": sentences})
+            choices.append(tuple(sentences))
         if left is not None and left <= 0:
             break
     data = {"question": visible(question.text), "passages": rows}
-    return Material(labels, json.dumps(data, ensure_ascii=False), longest)
+    return Material(labels, json.dumps(data, ensure_ascii=False), tuple(choices))
 
 
 def _new_label(labels: Mapping[str, Passage]) -> str:

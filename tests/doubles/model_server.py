@@ -50,7 +50,8 @@ class Asked:
 
     @property
     def passages(self) -> list[Row]:
-        return list(self.material.get("passages", []))
+        rows = self.material.get("passages", [])
+        return [row if isinstance(row, dict) else {"label": "", "study": "", "sentences": row} for row in rows]
 
     def sentences(self) -> list[tuple[str, str]]:
         """Every sentence sent with its passage's label, those that share most words with the question first."""

@@ -50,9 +50,13 @@ def ask(
     policy: Policy = DEFAULT,
     **changes: Any,
 ) -> Ending:
-    server, deadline = model_server(double, behaviour, **changes), Deadline.after(seconds)
-    fallbacks = ModelWriter(server, deadline, is_strict=True), ExtractiveWriter()
-    return answered(corpus, ModelWriter(server, deadline), *fallbacks, question=question, policy=policy)
+    writers = writers_of(model_server(double, behaviour, **changes), Deadline.after(seconds))
+    return answered(corpus, *writers, question=question, policy=policy)
+
+
+def writers_of(server: ModelServer, deadline: Deadline) -> tuple[Writer, ...]:
+    """Writers in the order in which the site asks them."""
+    return ModelWriter(server, deadline), ModelWriter(server, deadline, is_strict=True), ExtractiveWriter()
 
 
 def answered(corpus: FakeCorpus, *writers: Writer, question: Question = QUESTION, policy: Policy = DEFAULT) -> Ending:
@@ -223,7 +227,7 @@ def test_the_prompt_fits_into_a_small_context(corpus: FakeCorpus, double: ModelD
         answer = ask(corpus, double, "good")
 
         (asked,) = double.asked  # for both parts
-        sent = [p["sentences"] for p in asked.passages]
+        sent = [passage["sentences"] for passage in asked.passages]
         of_all = [sentences_of(candidate.passage) for candidate in answer.passages]
         assert answer.generator.name == "llm"
         assert (answer.generator.prompt or "").startswith(f"{PROMPT}-small@")
@@ -231,9 +235,8 @@ def test_the_prompt_fits_into_a_small_context(corpus: FakeCorpus, double: ModelD
         assert asked.body["max_completion_tokens"] == context // 4
         assert sent[:-1] == of_all[: len(sent) - 1]  # by rank
         assert sent[-1] == of_all[len(sent) - 1][: len(sent[-1])]
-        bounds = asked.body["response_format"]["json_schema"]["schema"]["properties"]["sentences"]
-        named = bounds["items"]["properties"]["passages"]["items"]["enum"]
-        assert (bounds["maxItems"], named) == (6, [p["label"] for p in asked.passages])
+        items = asked.body["response_format"]["json_schema"]["schema"]["properties"]["sentences"]["prefixItems"]
+        assert [item["properties"]["text"]["enum"] for item in items] == [[*texts, ""] for texts in sent]
 
 
 def test_a_prompt_that_was_too_long_is_shortened(corpus: FakeCorpus, double: ModelDouble) -> None:
