@@ -336,6 +336,7 @@ OPENAI_TIMEOUT_SECONDS = read("OPENAI_TIMEOUT_SECONDS")  # for all that is asked
 # The time limit of one answer; after that it is cancelled, and nothing of it is stored.
 ANSWER_SECONDS = read("INFORM_ANSWER_SECONDS", default=OPENAI_TIMEOUT_SECONDS + 30)
 OPENAI_REPLY_TOKENS = read("OPENAI_REPLY_TOKENS")
+OPENAI_CONTEXT_TOKENS = read("OPENAI_CONTEXT_TOKENS")  # of prompt and reply; 0 asks the server
 OPENAI_PRICE_PROMPT = read("OPENAI_PRICE_PROMPT")  # of 1,000 tokens
 OPENAI_PRICE_REPLY = read("OPENAI_PRICE_REPLY")
 OPENAI_DAILY_LIMIT = read("OPENAI_DAILY_LIMIT")  # in the unit of the prices; 0 is none

@@ -173,6 +173,8 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
         Variable("OPENAI_TIMEOUT_SECONDS", NUMBER, 30,
                  "For all that is asked of the model for one answer; then passages are quoted."),
         Variable("OPENAI_REPLY_TOKENS", NUMBER, 2_000, "The longest reply to one request."),
+        Variable("OPENAI_CONTEXT_TOKENS", COUNT, 0,
+                 "How many tokens prompt and reply may have together; 0 asks the server. Evidence is chosen to fit."),
         Variable("OPENAI_PRICE_PROMPT", AMOUNT, 0.0, "What 1,000 tokens of a prompt cost."),
         Variable("OPENAI_PRICE_REPLY", AMOUNT, 0.0, "What 1,000 tokens of a reply cost."),
         Variable("OPENAI_DAILY_LIMIT", AMOUNT, 0.0,

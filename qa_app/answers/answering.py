@@ -186,6 +186,7 @@ def model_server() -> ModelServer | None:
             base_url=settings.OPENAI_BASE_URL,
             price=Price(settings.OPENAI_PRICE_PROMPT, settings.OPENAI_PRICE_REPLY),
             reply_tokens=settings.OPENAI_REPLY_TOKENS,
+            context_tokens=settings.OPENAI_CONTEXT_TOKENS,
             breaker_failures=settings.OPENAI_BREAKER_FAILURES,
             breaker_pause_seconds=settings.OPENAI_BREAKER_PAUSE_SECONDS,
         ),
