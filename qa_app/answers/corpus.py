@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import DatabaseError
 
+from common.postgresql import replicas
 from corpus_app import search
 from corpus_app.records import Found, Passage, Study, StudyScores
 from qa_app.answers.time_limit import TimeLimit
@@ -110,7 +111,8 @@ def published_studies() -> Mapping[str, Study]:
 
 def current_scaling() -> Scaling | None:
     """Return the newest calibration of the estimates to this corpus; None where there is none."""
-    newest = CorpusCalibration.newest()
+    with replicas.primary():
+        newest = CorpusCalibration.newest()
     return Scaling(**newest.figures) if newest else None
 
 
