@@ -6,33 +6,29 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import httpx2
 import pytest
 from django.db import connection
 
 from corpus_app import curation
-from tests.qa.conftest import SETS
-from tests.qa.conftest import encoder as encoder
-from tests.qa.conftest import library as library
+from tests.qa.conftest import ASKED
 from tests.runtime.web_site import WebSite, web_site
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library")]
-QUESTION = {"question": "How many weekly sets per muscle?"}
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("library_of_words")]
+QUESTION = {"question": ASKED}
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[WebSite]:
+def site() -> Iterator[WebSite]:
     of = connection.settings_dict
     database = f"postgresql://{of['USER']}@/{of['NAME']}?host={of['HOST']}"
     limits = {"INFORM_ANONYMOUS_ASKS": "1000/minute, 10/day", "DATABASE_SECONDS": "30"}
-    metrics = {"INFORM_METRICS": "true", "INFORM_DATA_DIR": str(tmp_path)}
-    with web_site(database=database, WEB_PROCESSES="2", **limits, **metrics) as site:
+    with web_site(database=database, WEB_PROCESSES="2", INFORM_METRICS="true", **limits) as site:
         yield site
 
 
-def test_quotas_metrics_and_retractions_are_those_of_the_site(site: WebSite, tmp_path: Path) -> None:
+def test_quotas_metrics_and_retractions_are_those_of_the_site(site: WebSite) -> None:
     both = site.processes()
 
     def ask(number: int) -> tuple[int, str]:
@@ -47,12 +43,12 @@ def test_quotas_metrics_and_retractions_are_those_of_the_site(site: WebSite, tmp
     reads = [httpx2.get(f"{site.address}/api/v1/studies/T-SETS").status_code for _ in range(20)]
 
     assert Counter(status for status, _ in answers) == {201: 10, 429: 30}
-    assert any(SETS.split(".")[0] in text for _, text in answers)
+    assert any("T-SETS" in text for _, text in answers)
     assert set(reads) <= {404, 410}
     counted = httpx2.get(f"{site.address}/metrics").text
-    assert 'inform_answers_total{outcome="answered",writer="extractive"} 10.0' in counted
+    assert 'inform_answers_total{outcome="insufficient_evidence",writer="extractive"} 10.0' in counted
     assert 'inform_request_seconds_count{kind="api",status="429"} 30.0' in counted
-    counting = {int(path.stem.rpartition("_")[2]) for path in (tmp_path / "metrics").glob("histogram_*.db")}
+    counting = {int(path.stem.rpartition("_")[2]) for path in (site.data / "metrics").glob("histogram_*.db")}
     assert len(both) == 2
     assert both <= counting, "one process served them all"
 

@@ -1,16 +1,23 @@
 """The web processes of a site in processes of their own, as they run in life, on a free port of the loopback."""
 
+import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 
 import httpx2
 
+from corpus_app.embedding import compressed
+
+ENCODER = "missing"
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120  # on a busy machine; a few seconds on a quiet one
 PAGES = ("/readyz", "/api/v1/collections", "/api/v1/studies")
@@ -19,7 +26,8 @@ PAGES = ("/readyz", "/api/v1/collections", "/api/v1/studies")
 class WebSite:
     """A supervisor with its web processes, and a client that makes a connection for each request."""
 
-    def __init__(self, port: int, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, port: int, process: subprocess.Popen[bytes], data: Path) -> None:
+        self.data = data
         self.address = f"http://127.0.0.1:{port}"
         self._process = process
 
@@ -45,16 +53,27 @@ class WebSite:
 
 @contextmanager
 def web_site(*, database: str, **settings: str) -> Iterator[WebSite]:
-    """Run the web processes on this database; they look for no encoder, so they search by words alone."""
+    """Run the web processes on this database. They search by words alone: the files of their encoder are missing."""
+    data = Path(tempfile.mkdtemp(prefix="inform-web-"))
+    encoder = data / "models" / f"{ENCODER}@{compressed.FORMAT}"
+    encoder.mkdir(parents=True)
+    check = compressed.Check(model=ENCODER, accepted=True, reason="", versions={})
+    (encoder / compressed.CHECK).write_text(json.dumps(asdict(check)), encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    named = {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "inform_site.settings", "INFORM_ENCODER": "/none"}
+    named = {
+        "DATABASE_URL": database,
+        "DJANGO_SETTINGS_MODULE": "inform_site.settings",
+        "INFORM_ENCODER": ENCODER,
+        "INFORM_DATA_DIR": str(data),
+    }
     command = [sys.executable, "-m", "inform_site.web", "--port", str(port)]
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | named | settings)
     try:
-        site = WebSite(port, process)
+        site = WebSite(port, process, data)
         site.seconds_until_well()
         yield site
     finally:
         process.terminate()
         process.wait()
+        shutil.rmtree(data)
