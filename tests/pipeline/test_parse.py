@@ -40,7 +40,7 @@ def read(question: str, facets: FacetIndex = FACETS) -> Query:
     return parse(
         question,
         concepts=INDEX,
-        vocabulary=VOCABULARY,
+        word_counts=lambda words: {word: VOCABULARY[word] for word in words if word in VOCABULARY},
         is_word=lambda word: word in {"thicken", "revolting"},
         collections=COLLECTIONS,
         facets=facets,
