@@ -67,8 +67,16 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
         Variable("DATABASE_URL", ADDRESS, "",
                  "A PostgreSQL server with pgvector 0.8.4 or newer, instead of the embedded one.",
                  example="postgresql://inform:password@localhost:5432/inform", is_secret=True),
+        Variable("DATABASE_REPLICA_URLS", LIST, [],
+                 "Read replicas in streaming replication, separated by commas. Searches read one that has the present "
+                 "corpus version, else the primary.",
+                 example="postgresql://inform:password@replica:5432/inform", is_secret=True),
+        Variable("DATABASE_PGBOUNCER", BOOL, False,
+                 "Whether these addresses lead to PgBouncer in transaction mode: then nothing is left in a session. "
+                 "Needs a queue elsewhere."),
         Variable("DATABASE_POOL_SIZE", COUNT, 0,
-                 "Connections that a web process keeps open; 0 opens one for each request. Not for the worker."),
+                 "Connections that a web process keeps open; 0 opens one for each request. Not for the worker. Unless "
+                 "set, the supervised web processes share 24, but each has 6 at least."),
         Variable("DATABASE_SECONDS", SECONDS, 2.5,
                  "How long a reader's request may wait for the database, over all its statements. Then it gets a 503."),
         Variable("REDIS_URL", ADDRESS, "",
@@ -83,11 +91,18 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
         Variable("INFORM_TASK_MEGABYTES", NUMBER, 3_000, "Above how much memory a task of the workers is ended."),
     ),
     "Load": (
+        Variable("WEB_PROCESSES", NUMBER, None,
+                 "How many web processes `make run` and `python -m inform_site.web` keep. Unless set, one for each "
+                 "core.",
+                 example="2"),
         Variable("INFORM_REQUESTS_AT_ONCE", NUMBER, 3,
-                 "Requests that a web process works at; one more than its cores is a good number. Others wait for half "
-                 "a second at most. One that waits for a language model is not counted."),
+                 "Requests that a web process works at. Unless set, a supervised one works at one more than its share "
+                 "of the cores. Others wait for half a second at most. One that waits for a language model is not "
+                 "counted."),
         Variable("INFORM_REQUESTS_WAITING", NUMBER, 9,
-                 "Requests that may wait. Beyond them the site answers 503 with Retry-After at once."),
+                 "Requests that may wait in a web process. Beyond them it answers 503 with Retry-After at once."),
+        Variable("INFORM_SERVER_TIMING", BOOL, False,
+                 "Every response says how long it took to make (Server-Timing): for measurements, not for readers."),
     ),
     "Monitoring: docs/operating.md": (
         Variable("INFORM_METRICS", BOOL, False,
