@@ -13,10 +13,12 @@ from corpus_app.models import (
     StudyText,
     StudyTextTerm,
     StudyTextVector,
+    TermStatistics,
 )
 
 _TABLES = (
-    PassageVector, PassageTerm, PassageSentence, StudyText, StudyTextVector, StudyTextTerm, Passage, Study,
+    PassageVector, PassageTerm, PassageSentence, StudyText, StudyTextVector, StudyTextTerm, TermStatistics, Passage,
+    Study,
 )  # fmt: skip
 
 
