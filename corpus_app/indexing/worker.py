@@ -22,6 +22,7 @@ from corpus_app.indexing import study_texts
 from corpus_app.indexing.planner_statistics import update_planner_statistics
 from corpus_app.indexing.state import PUBLISHED, Progress, has_work, indexable, progress, waiting
 from corpus_app.indexing.sync import lock_study
+from corpus_app.indexing.term_statistics import merge_term_statistics
 from corpus_app.models import Passage, PassageQuerySet, PassageSentence, PassageVector, Study, StudyText
 
 logger = logging.getLogger(__name__)
@@ -86,6 +87,8 @@ def index_stale(
             if on_progress:
                 on_progress(progress())
             is_cut_short = deadline is not None and time.monotonic() >= deadline
+    if count:
+        merge_term_statistics()
     if count >= ANALYSE_FROM:
         update_planner_statistics()
     return Indexed(count, tuple(failed), is_cut_short)
