@@ -196,7 +196,7 @@ class StartPages:
             "wanted": QUESTIONS,
             "under_way": under_way,
             "last": last,
-            "can_make": bool(search.published_studies()),
+            "can_make": search.corpus_figures()["studies"] > 0,
             "refresh_seconds": REFRESH_SECONDS if under_way else None,
         }
         return self._render(request, "questions", **context)
