@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from corpus_app.records import Collection, Reference
+from corpus_app.records import Collection, Concept, Reference
 from qa_app.pipeline.concepts import ConceptIndex, Mention
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Word, placed_words
 from qa_app.pipeline.query import NO_UNITS, Query, UnitForm
@@ -76,6 +76,7 @@ def parse(
         collection=wording.find_collection(words, [c for c in named if c.is_studied], collections),
         corrections=corrections,
         is_comparison=is_comparison,
+        term=_find_term(placed, mentions),
         request=put.request,
         is_addressed=put.is_addressed,
         intervention=slots["intervention"],
@@ -84,6 +85,14 @@ def parse(
         condition=slots["condition"],
         people=slots["people"],
     )
+
+
+def _find_term(words: Sequence[Word], mentions: Sequence[Mention]) -> Concept | None:
+    """Return the defined concept whose meaning is all that the words ask for."""
+    if len(mentions) != 1 or not mentions[0].concept.definition:
+        return None
+    around = [word.text for word in words if not _within([word], mentions)]
+    return mentions[0].concept if wording.asks_meaning(around) else None
 
 
 def _fill_slots(mentions: Sequence[Mention], comparators: Sequence[Mention]) -> dict[str, tuple[str, ...]]:

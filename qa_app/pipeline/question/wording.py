@@ -20,6 +20,7 @@ _ASK_PHRASES = PhraseIndex.compile([_ASK])
 _ABBREVIATIONS = frozenset(_ASK["abbreviations"]["words"])
 _ASKING = "|".join(word.capitalize() for word in _ASK["lists"]["asking_word"]["phrases"])
 _REQUESTS = frozenset(_ASK["requests"]["words"])
+_FRAMES, _IDLE = frozenset(_ASK["meaning"]["frames"]), frozenset(_ASK["meaning"]["idle"])
 _OPENING = re.compile(rf"(?<=[^\s:;,.?!] )(?:{_ASKING})\b")
 _SENTENCE_BREAK = re.compile(r"(?<=[.?!…])[\"”')\]]*\s+")
 
@@ -39,6 +40,11 @@ def find_focus(text: str) -> str:
     start = max((match.start() for match in _OPENING.finditer(text)), default=0)
     is_question = len(text[:start].split()) >= SHORTEST_HEADING and content_stems(text[start:])
     return text[start:] if is_question else text
+
+
+def asks_meaning(words: Sequence[str]) -> bool:
+    """Tell whether the words around a term ask for its meaning: "what does", "mean"."""
+    return " ".join(word for word in words if word not in _IDLE and word != SENTENCE_END) in _FRAMES
 
 
 def without_requests(words: Sequence[str], vocabulary: Container[str]) -> Sequence[str]:
