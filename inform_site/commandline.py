@@ -13,6 +13,7 @@ from typing import NoReturn
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+from inform_site import __version__
 from inform_site.postgres import PostgresError
 
 # `up` has an order of its own; the others touch no rows. Anything not named here gets a running database.
@@ -30,6 +31,9 @@ def execute(argv: Sequence[str]) -> None:
 
     `--traceback` lets the exception through.
     """
+    if list(argv[1:]) in (["version"], ["--version"]):
+        print(f"InForm {__version__}")
+        return
     try:
         with _database(argv):
             execute_from_command_line(list(argv))
