@@ -9,6 +9,7 @@ from pathlib import Path
 from celery import shared_task
 from django.conf import settings
 
+from inform_site.accounts import audit, sessions, throttle
 from inform_site.backups import making, programs
 
 logger = logging.getLogger(__name__)
@@ -29,3 +30,11 @@ def back_up() -> None:
         return
     if made:
         logger.info("Backed up to %s", made.path)
+
+
+@shared_task(name="inform_site.tasks.prune_accounts")
+def prune_accounts() -> None:
+    """Delete failed logins that no longer count, sessions that have ended, and old entries of the audit log."""
+    throttle.prune()
+    sessions.prune()
+    audit.prune()
