@@ -4,11 +4,15 @@ PYTHON := .venv/bin/python
 BOOTSTRAP := inform_site/bootstrap.py
 CPU_INDEX := https://download.pytorch.org/whl/cpu
 
+N := 100000
+REAL := 5000
+SCALE := .data-scale
+
 .DEFAULT_GOAL := help
-.PHONY: help run new setup quick test check fix fuzz eval calibrate bench screenshots schema settings messages lock python
+.PHONY: help run new setup quick test check fix fuzz eval calibrate bench bench-scale screenshots schema settings messages lock python
 
 help: ## list the chores
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: python ## install what is missing and run the site on http://127.0.0.1:8000 until Ctrl-C (PORT changes it; CORPUS=garden runs another corpus, CORPUS=none an empty desk)
 	@exec python3 -I $(BOOTSTRAP) run
@@ -48,6 +52,10 @@ calibrate: setup ## fit relevance, answerability and lead (READERS: a file of la
 
 bench: setup ## time the encoder and the search
 	@exec $(PYTHON) -m lab bench
+
+bench-scale: setup ## fill a data directory of its own (SCALE) with N passages of the text below DATA, and measure its search; without DATA: measure again
+	@export INFORM_DATA_DIR="$(abspath $(SCALE))" && $(PYTHON) manage.py migrate --verbosity 0 && \
+	    exec $(PYTHON) -m lab bench_scale --passages $(N) --real $(REAL) $(if $(DATA),--text "$(DATA)")
 
 screenshots: setup ## take a picture of every page, phone and desk, light and dark, to docs/screenshots
 	@exec $(PYTHON) -m pytest -q -p no:randomly tests/browser/screenshots.py $(ARGS)

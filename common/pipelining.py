@@ -112,8 +112,8 @@ def _set(settings: Mapping[str, str]) -> str:
 
 def _cursor(driver: Any) -> Cursor:
     cursor: Cursor = psycopg.Cursor(driver)
-    cursor.adapters.register_dumper(Packed, _PackedDumper)
-    cursor.adapters.register_dumper(Ids, _PackedDumper)
+    cursor.adapters.register_dumper(Packed, PackedDumper)
+    cursor.adapters.register_dumper(Ids, PackedDumper)
     cursor.adapters.register_loader(BIGINTS, _IdLoader)
     return cursor
 
@@ -143,7 +143,9 @@ class Ids:
         self.data = struct.pack(">iii", len(dimensions) > 0, 0, BIGINT) + dimensions + rows.tobytes()
 
 
-class _PackedDumper(Dumper):
+class PackedDumper(Dumper):
+    """Send packed values as they are."""
+
     format = pq.Format.BINARY
     oid = 0  # unknown: the cast in the statement gives the type
 

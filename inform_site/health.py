@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, JsonResponse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from common.postgresql.patience import patience
@@ -16,18 +15,18 @@ from inform_site.outage import outage
 from qa_app.answers import asking, engines
 from qa_app.answers.corpus import describe_calibration
 
+NOT_STORED = {"Cache-Control": "no-store"}
 
-@never_cache
+
 @require_safe
 def livez(request: HttpRequest) -> JsonResponse:
-    return JsonResponse({"ok": True})
+    return JsonResponse({"ok": True}, headers=NOT_STORED)
 
 
-@never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
     body, status = state()
-    return JsonResponse(body, status=status)
+    return JsonResponse(body, status=status, headers=NOT_STORED)
 
 
 DATABASE_SECONDS = 0.7  # the check ends within a second

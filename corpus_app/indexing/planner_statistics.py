@@ -13,10 +13,12 @@ from corpus_app.models import (
     StudyText,
     StudyTextTerm,
     StudyTextVector,
+    StudyWord,
 )
 
 _TABLES = (
-    PassageVector, PassageTerm, PassageSentence, StudyText, StudyTextVector, StudyTextTerm, Passage, Study,
+    PassageVector, PassageTerm, PassageSentence, StudyText, StudyTextVector, StudyTextTerm, StudyWord,
+    Passage, Study,
 )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ class HealthView(APIView):
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         state, status = health.state()
-        return Response(state, status=status, headers={"Cache-Control": "no-store"})
+        return Response(state, status=status, headers=health.NOT_STORED)
 
 
 _one_at_a_time = threading.Lock()

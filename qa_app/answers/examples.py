@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from corpus_app import search
 from corpus_app.records import Concept, Notice, Study
 from qa_app.pipeline.concepts import ConceptIndex
-from qa_app.pipeline.text import content_stems, stem, words
+from qa_app.pipeline.text import content_words, words
 
 SHOWN = 6
 SINGULAR_ENDINGS = ("ss", "is", "us")  # stress, sepsis, thrombus: nouns that take "does"
@@ -44,12 +44,9 @@ def _read() -> tuple[str, ...]:
 
 def _covered_questions(questions: Sequence[str], known: Sequence[Concept]) -> Iterator[str]:
     """Yield the questions that name a topic and whose content words all occur in the corpus."""
-    wanted = {root for question in questions for root in content_stems(question)}
-    beginnings = tuple({root[:3] for root in wanted})  # stemming the whole vocabulary would take seconds
-    known_stems = {stem(word) for word in search.vocabulary() if word.startswith(beginnings)}
     index = ConceptIndex.build(known)
     for question in questions:
-        if known_stems.issuperset(content_stems(question)) and index.find(question):
+        if search.has_words(" ".join(content_words(question))) and index.find(question):
             yield question
 
 

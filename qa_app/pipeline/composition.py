@@ -142,7 +142,7 @@ def _chronicle(
 
 def _survey(
     ordinary: Sequence[Quotation], place: Mapping[str, int], context: SelectionContext, policy: Policy, budget: Budget
-) -> Composition | None:
+) -> Composition:
     """Let the first study speak with the words that it opens with, and each other one that is asked for.
 
     What fits the question is added within the budget.
@@ -159,7 +159,7 @@ def _survey(
         excluded=(first,),
     )
     answer = answer or _next_best((first,), ordinary, context, policy)
-    return Composition(first, (first,), _in_order(answer, place)) if answer else None
+    return Composition(first, (first,), _in_order(answer, place)) if answer else Composition(first, (), (first,))
 
 
 def _year(quotation: Quotation) -> int:

@@ -258,13 +258,14 @@ class EndingBuilder:
         return safety.check(question, None, self.facts.safety, None) is None
 
     def _definitions(self, sentences: tuple[object, ...]) -> tuple[Concept, ...]:
-        """Return the terms of the answer that a beginner did not use in the question."""
+        """Return the term whose meaning is asked, and those of the answer that a beginner did not use in the question."""
+        term = (self.query.term,) if self.query.term else ()
         if self.question.mode is not Mode.BEGINNER:
-            return ()
+            return term
         asked = {concept.concept_id for concept in (*self.query.concepts, *self.query.unstudied)}
         text = " ".join(getattr(sentence, "text", "") for sentence in sentences)
         found = {m.concept.concept_id: m.concept for m in self.facts.concept_index.find(text)}
-        return tuple(c for pk, c in found.items() if c.definition and pk not in asked)
+        return (*term, *(c for pk, c in found.items() if c.definition and pk not in asked))
 
 
 def related_concepts(query: Query, facts: CorpusFacts) -> tuple[Concept, ...]:

@@ -13,9 +13,10 @@ from qa_app.pipeline import agreement, answer_type, grounding, strength
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.answer_type import ExpectedAnswer
 from qa_app.pipeline.composition import Composition, compose
+from qa_app.pipeline.concepts import names_of
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.passage_ranking import RankedPassages, find_pool, rank_passages
-from qa_app.pipeline.policy import Order, Policy
+from qa_app.pipeline.policy import Lexical, Order, Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, Reranker
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import (
@@ -33,7 +34,8 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.reranking import rerank
 from qa_app.pipeline.retrieval import Retrieved, cited_studies, fuse, hits_by_id, load_passages, load_pool
 from qa_app.pipeline.selection import SelectionContext
-from qa_app.pipeline.text import stem_set
+from qa_app.pipeline.strength import StudySize
+from qa_app.pipeline.text import stem_set, words
 from qa_app.pipeline.verdict import PolarityKind, names_matter, read_polarity, verdict
 
 LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
@@ -90,7 +92,8 @@ def gather(
     candidates = tuple(candidate for candidate in ranked.passages if candidate.passage.study.study_id in cited)
     expected = _expected_answer(query, retrieved, cited)
     bindings = _bindings(expected, [c.passage for c in candidates]) if expected else {}
-    nearest = _nearest_finding(cited[0], retrieved, facts) if cited else None
+    findings = corpus.findings(cited)
+    nearest = _nearest_finding(cited[0], retrieved, findings) if cited else None
     context = SelectionContext(
         query=query,
         vector=retrieved.vector,
@@ -98,7 +101,7 @@ def gather(
         chances=retrieved.chances,
         passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
         finding_id=nearest.finding_id if nearest else None,
-        leans={finding.finding_id: finding.lean for finding in facts.findings},
+        leans={finding.finding_id: finding.lean for finding in findings},
         bindings=bindings,
     )
     composed = compose([c.passage for c in candidates], cited, context, policy, question.mode)
@@ -107,7 +110,7 @@ def gather(
     if composed is None:
         return None
     quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
-    matter = _matter(query, composed, nearest, facts)
+    matter = _matter(query, composed, nearest, findings, facts, corpus)
     texts = [sentence for q in composed.quotations for sentence in q.sentences] + [
         passage.heading for passage in composed.passages
     ]
@@ -132,7 +135,7 @@ def gather(
         matter=matter,
         missing=missing,
         is_conflicting=query.intent in LEANING and agreement.is_conflicting(compared, weights),
-        strength=_strength(query, facts, quoted, compared, is_partial=bool(missing)),
+        strength=_strength(query, corpus, quoted, compared, is_partial=bool(missing)),
         absent=None if bindings else expected,
         grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),
     )
@@ -187,16 +190,21 @@ def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[
 
 
 def _strength(
-    query: Query, facts: CorpusFacts, cited: Sequence[Study], studies: Sequence[StudyLean], *, is_partial: bool
+    query: Query, corpus: Corpus, cited: Sequence[Study], studies: Sequence[StudyLean], *, is_partial: bool
 ) -> EvidenceStrength | None:
     """Return the curators' judgement where the question is about just what they judged and a cited study is too.
 
     Elsewhere, grade the cited studies.
     """
-    certainty = None if is_partial else strength.find_certainty(facts.certainties, query)
+    judged = is_partial or len(query.intervention) != 1 or len(query.outcome) != 1
+    certainties = () if judged else corpus.certainties(query.intervention[0], query.outcome[0])
+    certainty = strength.find_certainty(certainties, query)
     if certainty and any({certainty.intervention, certainty.outcome} <= set(study.concepts) for study in cited):
         return strength.assessed(certainty, cited)
-    return strength.grade(cited, studies, query.facets, sizes=facts.sizes, biases=facts.biases, is_partial=is_partial)
+    known = corpus.references([study.study_id for study in cited])
+    sizes = {r.study_id: StudySize(r.participants, r.included_studies) for r in known}
+    biases = {r.study_id: r.risk_of_bias for r in known if r.risk_of_bias}
+    return strength.grade(cited, studies, query.facets, sizes=sizes, biases=biases, is_partial=is_partial)
 
 
 def rank(
@@ -211,10 +219,15 @@ def rank(
     else:
         pool = load_pool(find_pool(list(hits.values()), policy, 2 * policy.pool), corpus)
         total = retrieved.found.searchable_passages
-        ranked = rank_passages(query, pool, hits, facts.vocabulary, total, policy, question.mode)
+        counts = corpus.word_counts(_words_to_compare(query, pool)) if policy.lexical is Lexical.TFIDF else {}
+        ranked = rank_passages(query, pool, hits, counts, total, policy, question.mode)
     if reranker is None or not ranked.passages:
         return ranked
     return replace(ranked, passages=rerank(question.searched, ranked.passages, reranker))
+
+
+def _words_to_compare(query: Query, pool: Sequence[Passage]) -> frozenset[str]:
+    return frozenset(word for text in (query.text, *(passage.text for passage in pool)) for word in words(text))
 
 
 def rank_all(
@@ -269,20 +282,38 @@ def _counts(matter: Matter | None) -> Counter[Lean]:
     return Counter(row.lean for row in studies if row.lean in agreement.SIDES)
 
 
-def _matter(query: Query, composed: Composition, nearest: Finding | None, facts: CorpusFacts) -> Matter | None:
+def _matter(
+    query: Query, composed: Composition, nearest: Finding | None, findings: Sequence[Finding], facts: CorpusFacts,
+    corpus: Corpus,
+) -> Matter | None:  # fmt: skip
     pk = composed.headline.passage.finding_id
-    quoted = next((finding for finding in facts.findings if finding.finding_id == pk), None)
+    quoted = next((finding for finding in findings if finding.finding_id == pk), None)
     finding = quoted or nearest
     if finding is None:
         return None
-    concepts = facts.finding_concepts[finding.finding_id]
+    concepts = agreement.map_finding(finding, facts.aliases)
     outcome = _asked_outcome(query, concepts)
     outcomes = frozenset((outcome.concept_id, *outcome.measured_by)) if outcome else concepts.outcome
-    studies = agreement.studies_on(concepts, facts.findings, facts.finding_concepts, outcomes)
+    others = _comparable_findings(concepts, outcomes, findings, facts, corpus)
+    mapped = {other.finding_id: agreement.map_finding(other, facts.aliases) for other in others}
+    studies = agreement.studies_on(concepts, others, mapped, outcomes)
     if not studies and finding.lean:
         studies = (StudyLean((finding,), finding.lean),)
     ordered = sorted(studies, key=lambda row: row.study_id != finding.study_id)
     return Matter(finding, quoted is not None, concepts, outcome, tuple(ordered))
+
+
+def _comparable_findings(
+    concepts: FindingConcepts, outcomes: frozenset[str], cited: Sequence[Finding], facts: CorpusFacts, corpus: Corpus
+) -> tuple[Finding, ...]:
+    """Return the findings that may be on a matter: those cited, and others that name its concepts, by study id."""
+    if not concepts.is_mapped:
+        return ()
+    by_id = facts.concept_index.by_id
+    measured = [name for pk in sorted(concepts.outcome | outcomes) if pk in by_id for name in names_of(by_id[pk])]
+    compared = [names_of(by_id[pk]) for pk in sorted(concepts.intervention | concepts.comparator)]
+    found = {finding.finding_id: finding for finding in (*cited, *corpus.findings_naming(measured, compared))}
+    return tuple(sorted(found.values(), key=lambda finding: finding.study_id))
 
 
 def _asked_outcome(query: Query, concepts: FindingConcepts) -> Concept | None:
@@ -332,7 +363,7 @@ def _is_on_what_is_asked(query: Query, concepts: FindingConcepts) -> bool:
     return all(not asked or not own or asked & own for asked, own in pairs)
 
 
-def _nearest_finding(study_id: str, retrieved: Retrieved, facts: CorpusFacts) -> Finding | None:
+def _nearest_finding(study_id: str, retrieved: Retrieved, findings: Sequence[Finding]) -> Finding | None:
     """Return the finding whose plain sentence or curated question is nearest by meaning.
 
     Without vectors, words decide.
@@ -345,7 +376,7 @@ def _nearest_finding(study_id: str, retrieved: Retrieved, facts: CorpusFacts) ->
         if (score := best.get(kind)) and (text := score.by_meaning or score.by_words) and text.finding_id
     ]
     wanted = max(near, default=(0.0, 0.0, None))[2]
-    return next((finding for finding in facts.findings if finding.finding_id == wanted), None)
+    return next((finding for finding in findings if finding.finding_id == wanted), None)
 
 
 def _agreement(query: Query, matter: Matter, facts: CorpusFacts) -> Agreement | None:

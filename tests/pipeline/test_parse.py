@@ -3,6 +3,7 @@
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def read(question: str, facets: FacetIndex = FACETS) -> Query:
     return parse(
         question,
         concepts=INDEX,
-        vocabulary=VOCABULARY,
+        word_counts=lambda words: {word: VOCABULARY[word] for word in words if word in VOCABULARY},
         is_word=lambda word: word in {"thicken", "revolting"},
         collections=COLLECTIONS,
         facets=facets,
@@ -65,6 +66,20 @@ def test_what_a_question_names_fills_its_slots() -> None:
         query = read(question)
         filled = query.intervention, query.comparator, query.outcome, query.condition
         assert [set(slot) for slot in filled] == [set(slot.split()) for slot in slots], question
+
+
+def test_the_term_whose_meaning_is_asked_is_read() -> None:
+    defined = ConceptIndex.build([replace(concept, definition="Something.") for concept in CONCEPTS])
+    for question, term in (
+        ("What does sarcopenia mean?", "sarcopenia"),
+        ("what is creatine", "creatine"),
+        ("Define the term sarcopenia, please.", "sarcopenia"),
+        ("What is the best dose of creatine?", None),
+        ("What does creatine do?", None),
+        ("creatine", None),
+    ):
+        parsed = parse(question, concepts=defined, vocabulary=VOCABULARY, is_word=lambda _: True, facets=FACETS)
+        assert (parsed.term and parsed.term.concept_id) == term, question
 
 
 def test_whom_a_question_is_about_is_read() -> None:

@@ -29,8 +29,7 @@ VOCABULARY = Vocabulary({"set": 1.0, "muscl": 3.0}, unknown_share=0.0)
 
 
 def features_of(*scores: StudyScores) -> Features:
-    studies = {score.study_id: make_study(score.study_id) for score in scores}
-    return read_features(make_query(), scores, studies, VOCABULARY)
+    return read_features(make_query(), scores, {}, VOCABULARY)
 
 
 def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
