@@ -79,7 +79,13 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_htmx",
     "csp",
-    "inform_site",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
+    "inform_site.apps.InformConfig",
     "inform_site.clients",
     "corpus_app",
     "qa_app",
@@ -100,6 +106,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "inform_site.accounts.guard.DeskGuard",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "inform_site.api.bodies.BodyLimit",
@@ -284,6 +292,7 @@ CELERY_BEAT_SCHEDULE = queues.scheduled(
         "ask followed questions again": {"task": "qa_app.tasks.renew_followed", "schedule": INDEX_SWEEP_SECONDS},
         "send what is in the outbox": {"task": "qa_app.tasks.notify_followers", "schedule": INDEX_SWEEP_SECONDS},
         "forget old counters": {"task": "inform_site.clients.tasks.prune_counters", "schedule": 3600},
+        "forget old logins": {"task": "inform_site.tasks.prune_accounts", "schedule": 3600},
     }
 )
 
@@ -426,13 +435,65 @@ STORAGES = {
     else {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
 }
 
-LOGIN_URL = "admin:login"
-PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+# --- Accounts of the desk: docs/operating.md ------------------------------------------------------------------------
+
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "admin:index"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = ["inform_site.accounts.hashing.BoundedArgon2Hasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "inform_site.accounts.passwords.SiteWordsValidator"},
 ]
+SECOND_FACTOR_REQUIRED: bool = read("INFORM_SECOND_FACTOR_REQUIRED")
+SESSION_HOURS: int = read("INFORM_SESSION_HOURS")
+SESSION_COOKIE_AGE = 60 * read("INFORM_SESSION_IDLE_MINUTES")
+AUDIT_DAYS: int = read("INFORM_AUDIT_DAYS")
+ACCOUNT_ADAPTER = "inform_site.accounts.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]  # nobody signs up; allauth asks for agreement with the line above
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True  # SESSION_COOKIE_AGE decides
+ACCOUNT_RATE_LIMITS = False  # accounts/throttle.py counts in the database, for all processes
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 900  # seconds
+MFA_ADAPTER = "inform_site.accounts.adapters.MFAAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION  # browsers allow passkeys on http://localhost
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # addresses are given by administrators
+MFA_RATE_LIMITS = False
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_FORMS = {
+    "authenticate": "inform_site.accounts.forms.CountedAuthenticateForm",
+    "reauthenticate": "inform_site.accounts.forms.CountedReauthenticateForm",
+}
+SOCIALACCOUNT_ADAPTER = "inform_site.accounts.adapters.SocialAccountAdapter"
+SOCIALACCOUNT_STORE_TOKENS = False
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 5  # seconds
+OIDC_SERVER: str = read("INFORM_OIDC_SERVER")
+OIDC_CLIENT: str = read("INFORM_OIDC_CLIENT")
+if bool(OIDC_SERVER) != bool(OIDC_CLIENT):
+    raise ImproperlyConfigured(
+        "INFORM_OIDC_SERVER and INFORM_OIDC_CLIENT need each other. Set both, or leave both out."
+    )
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "oidc",
+                "name": read("INFORM_OIDC_NAME"),
+                "client_id": OIDC_CLIENT,
+                "secret": read("INFORM_OIDC_SECRET"),
+                "settings": {"server_url": OIDC_SERVER, "oauth_pkce_enabled": True},
+            }
+        ]
+        if OIDC_SERVER
+        else [],
+    }
+}
 
 # --- The API: docs/api.md -------------------------------------------------------------------------------------------
 
@@ -532,7 +593,9 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 3_000  # of the same form: 8 for each passage, 1
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_NAME = "__Host-sessionid" if PRODUCTION else "sessionid"
+CSRF_COOKIE_NAME = "__Host-csrftoken" if PRODUCTION else "csrftoken"
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PRODUCTION
 if PRODUCTION:

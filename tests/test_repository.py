@@ -14,7 +14,6 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from inform_site import __version__, postgres, variables
-from inform_site.management.commands import up
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("base", "dev")
