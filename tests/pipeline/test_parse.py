@@ -36,10 +36,10 @@ VOCABULARY = Counter(
 )
 
 
-def read(question: str, facets: FacetIndex = FACETS) -> Query:
+def read(question: str, facets: FacetIndex = FACETS, concepts: ConceptIndex = INDEX) -> Query:
     return parse(
         question,
-        concepts=INDEX,
+        concepts=concepts,
         word_counts=lambda words: {word: VOCABULARY[word] for word in words if word in VOCABULARY},
         is_word=lambda word: word in {"thicken", "revolting"},
         collections=COLLECTIONS,
@@ -78,7 +78,7 @@ def test_the_term_whose_meaning_is_asked_is_read() -> None:
         ("What does creatine do?", None),
         ("creatine", None),
     ):
-        parsed = parse(question, concepts=defined, vocabulary=VOCABULARY, is_word=lambda _: True, facets=FACETS)
+        parsed = read(question, concepts=defined)
         assert (parsed.term and parsed.term.concept_id) == term, question
 
 

@@ -16,8 +16,10 @@ from lab import (
     foreign_corpus,
     grounding_fit,
     lexicon_usage,
+    model_writing,
     retrieval,
 )
+from qa_app.evaluation import golden_set
 from qa_app.management.commands.evaluate import write
 from qa_app.pipeline import learned
 from qa_app.pipeline import policy as policies
@@ -81,6 +83,14 @@ class Command(BaseCommand):
         grounding.add_argument("folders", type=Path, nargs="+", help="folders of studies/ and questions.jsonl")
         grounding.add_argument("--out", type=Path, default=learned.FOLDER, help="folder of the models")
 
+        writer = kinds.add_parser("writer", help="golden questions, with answers that a model server writes")
+        writer.add_argument("url", help="of the server, as in OPENAI_BASE_URL")
+        writer.add_argument("file", type=Path, nargs="?", default=settings.BASE_DIR / "corpus" / "golden_dev.jsonl")
+        writer.add_argument("--model", default="local", help="its name, as in OPENAI_MODEL (default local)")
+        writer.add_argument("--seconds", type=int, default=60, help="the model's time for an answer (default 60)")
+        writer.add_argument("--n", type=int, default=20, help="questions (default 20)")
+        writer.add_argument("--json", type=Path, dest="out", help="write the figures and a row a question here")
+
     def handle(self, *args: Any, **options: Any) -> None:
         what = options["what"]
         if what == "follow-ups":
@@ -93,6 +103,8 @@ class Command(BaseCommand):
             self.claims(options["files"], options["corpus"], options["claims"], options["out"])
         elif what == "lexica":
             self.lexica(options["files"], options["library"])
+        elif what == "writer":
+            self.writer(**{k: options[k] for k in ("url", "file", "model", "seconds", "n", "out")})
         elif what == "verification":
             self.verification(options["abstracts"], options["n"], options["seed"], options["out"])
         else:
@@ -115,6 +127,18 @@ class Command(BaseCommand):
         for name in following.SETS:
             kept, lead = (f"{figures[name][score]:.0%}" for score in following.SCORES)
             self.stdout.write(f"{name} set ({figures[name]['n']}): subject kept {kept}, right lead {lead}.")
+        write(figures, out)
+
+    def writer(self, url: str, file: Path, out: Path | None, **options: Any) -> None:
+        try:
+            figures = model_writing.measure(
+                url, file, on_progress=lambda done, total: self.progress("questions", done, total), **options
+            )
+        except (OSError, golden_set.BadGolden) as error:
+            raise CommandError(str(error)) from error
+        for name, figure in figures.items():
+            if name != "rows":
+                self.stdout.write(f"{name}: {figure}")
         write(figures, out)
 
     def corpus(self, *, folders: list[Path], out: Path | None, preset: str | None, changes: list[str]) -> None:
