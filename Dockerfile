@@ -36,4 +36,4 @@ RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin info
 
 USER inform
 EXPOSE 8000
-CMD ["python", "-m", "uvicorn", "inform_site.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--no-access-log", "--no-proxy-headers"]
+CMD ["python", "-m", "inform_site.web", "--host", "0.0.0.0", "--port", "8000"]

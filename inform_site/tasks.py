@@ -11,6 +11,7 @@ from celery import shared_task
 from django.conf import settings
 from django.db import DatabaseError
 
+from inform_site.accounts import audit, sessions, throttle
 from inform_site.backups import making, programs, records
 
 logger = logging.getLogger(__name__)
@@ -32,3 +33,11 @@ def back_up() -> None:
         return
     if made:
         logger.info("Backed up to %s", made.path)
+
+
+@shared_task(name="inform_site.tasks.prune_accounts")
+def prune_accounts() -> None:
+    """Delete failed logins that no longer count, sessions that have ended, and old entries of the audit log."""
+    throttle.prune()
+    sessions.prune()
+    audit.prune()
