@@ -129,7 +129,9 @@ def _content(ending: Ending) -> Payload:
     if isinstance(ending, Refused):
         route = ending.declined
         return content | {
-            "definitions": [] if route else _definitions((ending.query.term,) if ending.query.term else (), ending.query),
+            "definitions": []
+            if route
+            else _definitions((ending.query.term,) if ending.query.term else (), ending.query),
             "guardrail": {"route": route.route, "version": route.version} if route else None,
         }
     return content | {
