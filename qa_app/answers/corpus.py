@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import DatabaseError
 
+from common.postgresql import replicas
 from corpus_app import search
 from corpus_app.records import Certainty, Finding, Found, NameCues, Passage, Reference, Study, StudyScores
 from qa_app.answers.time_limit import TimeLimit
@@ -135,7 +136,8 @@ class SearchedCorpus:
 
 def current_scaling() -> Scaling | None:
     """Return the newest calibration of the estimates to this corpus; None where there is none."""
-    newest = CorpusCalibration.newest()
+    with replicas.primary():
+        newest = CorpusCalibration.newest()
     return Scaling(**newest.figures) if newest else None
 
 

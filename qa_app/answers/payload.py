@@ -445,6 +445,7 @@ def _agreement(agreement: Agreement | None) -> Payload | None:
                 for row in agreement.studies
                 if STANCES.get(row.lean, "unclear") == stance
                 for f in row.findings
+                if not (row.lean is Lean.YES and f.lean is Lean.NO_CLEAR_DIFFERENCE)
             ]
             for stance in (*STANCES.values(), "unclear")
         },

@@ -109,7 +109,7 @@ class Engine:
         try:
             written = writing.write(writers, gathered.evidence, self.policy, clock)
         except InsufficientEvidence as nothing:
-            return ending.nothing_written(retrieved, nothing.attempts)
+            return ending.nothing_written(retrieved, nothing.attempts, gathered.evidence.passages)
         return ending.answered(gathered, written, headline, retrieved, self.models.version)
 
     def search(
