@@ -1172,6 +1172,28 @@ class StudyTextTerm(models.Model):
         return f"{self.lexeme} {self.text_id}"
 
 
+class TermStatistics(models.Model):
+    """A change of a lexeme's statistics among texts of one kind; their sum is what BM25 needs of the lexeme.
+
+    Triggers on the postings write a row for each lexeme that a statement changes, so writers never wait for each other.
+    The row of the empty lexeme gives the number of texts and their lengths.
+    """
+
+    kind = models.CharField(max_length=20, choices=[("passage", "Passage"), *choices(records.TextKind)])
+    lexeme = models.TextField()
+    texts = models.BigIntegerField(help_text="Texts with the lexeme that were added, less those removed.")
+    total_length = models.FloatField(help_text="The lengths of those added, less those removed.")
+    max_frequency = models.FloatField(help_text="The highest frequency of the lexeme among them.")
+    min_length = models.FloatField(help_text="The length of the shortest of them.")
+
+    class Meta:
+        default_permissions = ()
+        indexes = [models.Index(fields=["lexeme", "kind"], name="statistics_by_lexeme")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.lexeme}"
+
+
 class CorpusLexicon(models.Model):
     """A word list for the corpus's subject, with the content of the file of this name in its folder `lexicon`."""
 

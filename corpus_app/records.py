@@ -419,11 +419,8 @@ class Leg:
 
     ok: bool
     candidates: int
+    """The passages that the half handed over."""
     error: str | None = None
-    lowest: float = 0.0
-    """The lowest raw score among all candidates of both halves."""
-    highest: float = 0.0
-    """The highest raw score among all candidates of both halves."""
 
 
 @dataclass(frozen=True, slots=True)

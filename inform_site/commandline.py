@@ -14,11 +14,12 @@ from typing import NoReturn
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+from inform_site import __version__
 from inform_site.postgres import PostgresError
 
 # `up` has an order of its own; the others touch no rows. Anything not named here gets a running database.
 WITHOUT_DATABASE = frozenset(
-    "bench_site check collectstatic compilemessages diffsettings findstatic help load makemessages makemigrations "
+    "check collectstatic compilemessages diffsettings findstatic help load makemessages makemigrations "
     "spectacular startapp startproject up version".split()
 )
 # Who has a shell needs no login; what these did stands in the audit log all the same, without their arguments.
@@ -33,6 +34,9 @@ def execute(argv: Sequence[str]) -> None:
 
     `--traceback` lets the exception through.
     """
+    if list(argv[1:]) in (["version"], ["--version"]):
+        print(f"InForm {__version__}")
+        return
     try:
         with _database(argv):
             execute_from_command_line(list(argv))

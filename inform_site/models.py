@@ -1,4 +1,4 @@
-"""The signs of life of the workers, failed logins, and the audit log."""
+"""The signs of life of the workers, the last backup, failed logins, and the audit log."""
 
 from __future__ import annotations
 
@@ -19,6 +19,21 @@ class QueueBeat(models.Model):
 
     def __str__(self) -> str:
         return self.queue
+
+
+class BackupRecord(models.Model):
+    """The one row that says when the newest backup was made, and why a later attempt failed."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    made_at = models.DateTimeField(null=True, help_text="The moment of the database that the newest backup holds.")
+    size_bytes = models.PositiveBigIntegerField(default=0)
+    failure = models.TextField(blank=True, help_text="Why the last attempt failed; empty when it did not.")
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="one_backup_record")]
+
+    def __str__(self) -> str:
+        return self.failure or f"{self.made_at}"
 
 
 class LoginAttempt(models.Model):

@@ -14,6 +14,7 @@ from corpus_app.indexing.state import (
     read_state,
 )
 from corpus_app.indexing.sync import HEADING_WEIGHT, sync_states, sync_studies
+from corpus_app.indexing.term_statistics import merge_term_statistics
 from corpus_app.indexing.worker import (
     BATCH,
     Indexed,
@@ -49,6 +50,7 @@ __all__ = [
     "index_stale",
     "is_under_way",
     "measure_ann",
+    "merge_term_statistics",
     "progress",
     "read_state",
     "reset_failures",

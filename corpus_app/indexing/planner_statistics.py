@@ -14,10 +14,11 @@ from corpus_app.models import (
     StudyTextTerm,
     StudyTextVector,
     StudyWord,
+    TermStatistics,
 )
 
 _TABLES = (
-    PassageVector, PassageTerm, PassageSentence, StudyText, StudyTextVector, StudyTextTerm, StudyWord,
+    PassageVector, PassageTerm, PassageSentence, StudyText, StudyTextVector, StudyTextTerm, StudyWord, TermStatistics,
     Passage, Study,
 )  # fmt: skip
 

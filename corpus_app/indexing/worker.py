@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -16,11 +16,13 @@ from typing import Any
 from django.db import Error, connection, transaction
 from django.db.models import Case, F, Q, TextField, Value, When
 
+from common.postgresql.locks import work_lock
 from corpus_app import embedding, passages, records
 from corpus_app.indexing import study_texts
 from corpus_app.indexing.planner_statistics import update_planner_statistics
 from corpus_app.indexing.state import PUBLISHED, Progress, has_work, indexable, progress, waiting
 from corpus_app.indexing.sync import lock_study
+from corpus_app.indexing.term_statistics import merge_term_statistics
 from corpus_app.models import Passage, PassageQuerySet, PassageSentence, PassageVector, Study, StudyText
 
 logger = logging.getLogger(__name__)
@@ -85,6 +87,8 @@ def index_stale(
             if on_progress:
                 on_progress(progress())
             is_cut_short = deadline is not None and time.monotonic() >= deadline
+    if count:
+        merge_term_statistics()
     if count >= ANALYSE_FROM:
         update_planner_statistics()
     return Indexed(count, tuple(failed), is_cut_short)
@@ -147,15 +151,8 @@ def index_lock() -> Iterator[bool]:
 
     A second process would encode the same texts again. The lock ends with the connection, so a killed process frees it.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [INDEX_LOCK_ID])
-        is_ours = bool(cursor.fetchone()[0])
-    try:
+    with work_lock(INDEX_LOCK_ID) as is_ours:
         yield is_ours
-    finally:
-        if is_ours:
-            with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [INDEX_LOCK_ID])
 
 
 def is_under_way() -> bool:

@@ -17,7 +17,7 @@ def write_words(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('corpus_app', '0025_encoder_choice'),
+        ('corpus_app', '0026_term_statistics'),
     ]
 
     operations = [

@@ -14,6 +14,7 @@ from corpus_app.search.catalogue import (
     curated_share,
     is_indexed,
     lexicons,
+    most_studied,
     owner_name,
     site,
     site_hash,
@@ -21,7 +22,7 @@ from corpus_app.search.catalogue import (
 )
 from corpus_app.search.citation_states import STILL_THERE, states, study_states
 from corpus_app.search.curated_questions import questions_naming, questions_of, questions_typed
-from corpus_app.search.findings import findings, findings_naming
+from corpus_app.search.findings import findings, findings_naming, most_compared
 from corpus_app.search.hybrid import find
 from corpus_app.search.named_studies import named_studies
 from corpus_app.search.passages import (
@@ -42,6 +43,7 @@ from corpus_app.search.question_vectors import (
 from corpus_app.search.selection import fits, study_ids
 from corpus_app.search.studies import certainties, concepts_of, find_study, published_studies, references, studies
 from corpus_app.search.study_scores import score_studies
+from corpus_app.search.titles import titles_typed
 from corpus_app.search.trials import with_alias, with_question
 from corpus_app.search.versions import (
     corpus_changed_at,
@@ -50,7 +52,7 @@ from corpus_app.search.versions import (
     snapshot,
     without_version,
 )
-from corpus_app.search.words import has_words, is_word, word_counts
+from corpus_app.search.words import has_words, is_word, title_words, word_counts
 from corpus_app.sources import spreadsheet, to_bibtex, to_csl_json, to_ris
 
 __all__ = [
@@ -83,6 +85,8 @@ __all__ = [
     "lexicons",
     "load_passages",
     "mean_vector",
+    "most_compared",
+    "most_studied",
     "named_studies",
     "once_per_version",
     "owner_name",
@@ -104,6 +108,8 @@ __all__ = [
     "studies",
     "study_ids",
     "study_states",
+    "title_words",
+    "titles_typed",
     "to_bibtex",
     "to_csl_json",
     "to_ris",

@@ -67,6 +67,13 @@ def _occurs(words: Sequence[str]) -> bool:
     return False
 
 
+def most_studied(limit: int) -> list[str]:
+    """Return the ids of the concepts of most searchable studies, the most frequent first."""
+    public = Q(studies__status=records.Status.PUBLISHED) & ~Q(studies__notice=records.Notice.RETRACTED)
+    rows = models.Concept.objects.annotate(carried=Count("studies", filter=public)).filter(carried__gt=0)
+    return list(rows.order_by("-carried", "concept_id").values_list("concept_id", flat=True)[:limit])
+
+
 def lexicons() -> Mapping[str, Mapping[str, Any]]:
     """Return the corpus's lexicons by name, each as its parsed TOML."""
     return once_per_version(_read_lexicons)

@@ -13,6 +13,8 @@ from corpus_app.models import NameLexemes
 
 MOST_COMPARABLE = 150
 """Findings on one comparison that are read, in the order of their studies."""
+MOST_PAIRS = 1_000
+"""Pairs of intervention and outcome that are read for examples."""
 
 FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "plain", "lean", *EFFECT_FIELDS)
 _FINDING = """
@@ -48,6 +50,11 @@ _ANY_NAME = """(
         SELECT nullif(string_agg(quote_literal(lexeme), ' & '), '') AS named FROM unnest({lexemes})
     ) AS lexemes
 )""".replace("{lexemes}", NameLexemes.template % {"expressions": "name"})
+_MOST_COMPARED = """
+    SELECT f.intervention, f.outcome, count(DISTINCT f.study_id) AS studies
+    FROM corpus_app_finding f JOIN corpus_app_study s ON s.id = f.study_id
+    WHERE {searchable} GROUP BY 1, 2 ORDER BY studies DESC, 1, 2 LIMIT %s
+""".replace("{searchable}", _SEARCHABLE)
 
 
 def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
@@ -78,6 +85,13 @@ def findings_naming(
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return tuple(as_finding(*row) for row in cursor.fetchall())
+
+
+def most_compared() -> list[tuple[str, str, int]]:
+    """Return interventions and outcomes with the number of their studies, those of most studies first."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MOST_COMPARED, [MOST_PAIRS])
+        return list(cursor.fetchall())
 
 
 def _any_name(parameter: str) -> str:

@@ -12,7 +12,7 @@ from corpus_app.search.studies import references
 MOST_OF_AUTHOR = 40
 """Studies by one author that are read, those of the years named first."""
 MOST_OF_TITLE = 40
-MOST_STUDIES = 200
+MOST_STUDIES = 150
 
 
 def named_studies(cues: NameCues) -> tuple[Reference, ...]:

@@ -17,7 +17,6 @@ from corpus_app.facets import facets_from_json
 from corpus_app.search.catalogue import concepts
 from corpus_app.search.findings import FINDING_FIELDS, as_finding
 from corpus_app.search.passages import as_record, text_passages
-from corpus_app.search.versions import once_per_version
 
 _REFERENCES = """
     SELECT study_id, title, authors, year, journal, doi, pmid, url, design, notice, population,
@@ -97,10 +96,6 @@ def concepts_of(study_ids: Collection[str], concept_ids: Collection[str]) -> dic
 
 def published_studies() -> tuple[tuple[int, records.Study], ...]:
     """Return all published studies with their primary keys, retracted or not, in the order of their ids."""
-    return once_per_version(_read_published_studies)
-
-
-def _read_published_studies() -> tuple[tuple[int, records.Study], ...]:
     concept_ids: dict[int, list[str]] = defaultdict(list)
     links = models.StudyConcept.objects.filter(study__status=records.Status.PUBLISHED).order_by("study", "position")
     for study_pk, concept_id in links.values_list("study_id", "concept_id"):

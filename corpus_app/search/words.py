@@ -7,7 +7,8 @@ from collections.abc import Collection
 from django.db import connection
 
 from corpus_app import quality
-from corpus_app.models import TEXT_SEARCH_CONFIG, SearchText
+from corpus_app.models import TEXT_SEARCH_CONFIG, SearchText, StudyWord
+from corpus_app.records import WordField
 
 MOST_STUDIES = 1_000
 """Studies over which a word is counted; a more frequent word is frequent enough for any comparison."""
@@ -34,6 +35,12 @@ def word_counts(words: Collection[str]) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(_COUNTS, [sorted(set(words)), MOST_STUDIES])
         return dict(cursor.fetchall())
+
+
+def title_words(words: Collection[str]) -> frozenset[str]:
+    """Return those of these lower-case words that the title of a published study has."""
+    rows = StudyWord.objects.filter(word__in=list(words), field=WordField.TITLE)
+    return frozenset(rows.values_list("word", flat=True).distinct())
 
 
 def has_words(text: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import DatabaseError
 
+from common.postgresql import replicas
 from corpus_app import search
 from corpus_app.records import Certainty, Finding, Found, NameCues, Passage, Reference, Study, StudyScores
 from qa_app.answers.time_limit import TimeLimit
@@ -18,9 +19,9 @@ from qa_app.models import CorpusCalibration
 from qa_app.pipeline.agreement import build_alias_index
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import Scaling
-from qa_app.pipeline.lexicon import PhraseIndex
+from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
-from qa_app.pipeline.question.about_corpus import CorpusWords
+from qa_app.pipeline.question.about_corpus import CorpusWords, holder_words
 from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
@@ -59,6 +60,9 @@ class SearchedCorpus:
 
     def fitting(self, filters: StudyFilters) -> frozenset[str]:
         return search.study_ids(filters.values, filters.first_year, filters.last_year)
+
+    def published_studies(self, collection: str | None) -> Sequence[Study]:
+        return [study for _, study in search.published_studies() if collection in (None, study.collection)]
 
     def studies(self, study_ids: Collection[str]) -> Mapping[str, Study]:
         return search.studies(study_ids)
@@ -130,14 +134,10 @@ class SearchedCorpus:
         return search.plain_passages(study_ids)
 
 
-def published_studies() -> Mapping[str, Study]:
-    """Return the published studies by id, retracted ones included."""
-    return search.once_per_version(_read_facts).studies
-
-
 def current_scaling() -> Scaling | None:
     """Return the newest calibration of the estimates to this corpus; None where there is none."""
-    newest = CorpusCalibration.newest()
+    with replicas.primary():
+        newest = CorpusCalibration.newest()
     return Scaling(**newest.figures) if newest else None
 
 
@@ -157,14 +157,17 @@ def describe_calibration() -> dict[str, Any] | None:
     }
 
 
+def _taken_words(names: Sequence[str]) -> frozenset[str]:
+    """Return the words for a corpus that are in a title or in one of these names."""
+    return search.title_words(holder_words()).union(*map(words_of, names))
+
+
 def _read_facts() -> CorpusFacts:
-    studies = {study.study_id: study for _, study in search.published_studies()}
     concepts = search.concepts()
-    lexicons, site = search.lexicons(), search.site()
+    lexicons, site, owner = search.lexicons(), search.site(), search.owner_name()
     return CorpusFacts(
         version=search.corpus_version(),
         site_hash=search.site_hash(),
-        studies=studies,
         collections=search.collections(),
         concepts=concepts,
         concept_index=ConceptIndex.build(concepts),
@@ -173,12 +176,12 @@ def _read_facts() -> CorpusFacts:
         safety=SafetyLexicon.build(lexicons).without(site.routes_off),
         corpus_words=CorpusWords.build(
             (site.nouns.one, site.nouns.many) if site.nouns else None,
-            [site.texts.name, *(study.title for study in studies.values()), *(concept.name for concept in concepts)],
-            search.owner_name(),
+            _taken_words([site.texts.name, *(concept.name for concept in concepts)]),
+            owner,
         ),
         site=SiteIndex.build(
-            search.owner_name(),
-            tuple(studies.values()),
+            owner,
+            [study for _, study in search.published_studies()] if owner else (),
             search.collections(),
             concepts,
             {kind: declared.label for kind, declared in site.concept_kinds.items()},

@@ -40,6 +40,7 @@ from qa_app.pipeline.verdict import PolarityKind, names_matter, read_polarity, v
 
 LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
 """Intents that ask which way something goes: studies can disagree on it, and a verdict states it."""
+WeightedLean = tuple[StudyLean, float]
 LESS_THAN_ANY_HIT = Hit(0, 0.0, None)
 
 
@@ -55,6 +56,8 @@ class Matter:
     """The outcome asked about, where the finding measured it; other measures of it count, too."""
     studies: tuple[StudyLean, ...]
     """The finding's own study first."""
+    is_on_question: bool = False
+    """Whether the studies are those on the interventions and outcomes that the question names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ def gather(
     bindings = _bindings(expected, [c.passage for c in candidates]) if expected else {}
     findings = corpus.findings(cited)
     nearest = _nearest_finding(cited[0], retrieved, findings) if cited else None
+    on_question = _studies_on_question(query, facts, corpus)
     context = SelectionContext(
         query=query,
         vector=retrieved.vector,
@@ -102,6 +106,7 @@ def gather(
         passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
         finding_id=nearest.finding_id if nearest else None,
         leans={finding.finding_id: finding.lean for finding in findings},
+        agreeing=_agreeing(on_question),
         bindings=bindings,
     )
     composed = compose([c.passage for c in candidates], cited, context, policy, question.mode)
@@ -110,7 +115,7 @@ def gather(
     if composed is None:
         return None
     quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
-    matter = _matter(query, composed, nearest, findings, facts, corpus)
+    matter = _matter(query, composed, nearest, findings, on_question, facts, corpus)
     texts = [sentence for q in composed.quotations for sentence in q.sentences] + [
         passage.heading for passage in composed.passages
     ]
@@ -134,7 +139,7 @@ def gather(
         composition=composed,
         matter=matter,
         missing=missing,
-        is_conflicting=query.intent in LEANING and agreement.is_conflicting(compared, weights),
+        is_conflicting=query.intent in LEANING and not context.agreeing and agreement.is_conflicting(compared, weights),
         strength=_strength(query, corpus, quoted, compared, is_partial=bool(missing)),
         absent=None if bindings else expected,
         grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),
@@ -276,6 +281,41 @@ def headline(query: Query, facts: CorpusFacts, gathered: Gathered) -> Headline:
     )
 
 
+def _named_outcomes(query: Query) -> list[Concept]:
+    named = frozenset((*query.outcome, *query.condition))
+    return [concept for concept in query.concepts if concept.concept_id in named]
+
+
+def _studies_on_question(query: Query, facts: CorpusFacts, corpus: Corpus) -> tuple[WeightedLean, ...]:
+    """Return where studies lean on the interventions and outcomes that a question names, among the people named.
+
+    Empty where it does not ask which way something goes, or sets interventions against each other.
+    """
+    outcomes, by_id = _named_outcomes(query), facts.concept_index.by_id
+    interventions = [by_id[pk] for pk in query.intervention if pk in by_id]
+    if query.intent not in LEANING or query.comparator or not (interventions and outcomes):
+        return ()
+    measures = (by_id[pk] for outcome in outcomes for pk in outcome.measured_by if pk in by_id)
+    names = [name for concept in (*outcomes, *measures) for name in names_of(concept)]
+    findings = corpus.findings_naming(names, [names_of(concept) for concept in interventions])
+    rows = agreement.studies_on_question(interventions, outcomes, findings, facts.aliases, by_id)
+    studies = corpus.studies([row.study_id for row in rows])
+    known = ((row, studies[row.study_id]) for row in rows if row.study_id in studies)
+    return tuple((row, agreement.weigh(study)) for row, study in known if _is_about(study, query))
+
+
+def _agreeing(on_question: Sequence[WeightedLean]) -> frozenset[int]:
+    """Return the findings that lean where the studies do; none where no side is clearly stronger."""
+    side = agreement.consensus(on_question)
+    found = (finding for row, _ in on_question for finding in row.findings)
+    return frozenset(finding.finding_id for finding in found if side and finding.lean is side)
+
+
+def _is_about(study: Study, query: Query) -> bool:
+    """Tell whether a study is about values of each facet that a question names."""
+    return all(set(study.values_of(facet)) & set(values) for facet, values in query.facets.values.items())
+
+
 def _counts(matter: Matter | None) -> Counter[Lean]:
     """Return how many studies lean to each side on the quoted finding's matter; empty where none does."""
     studies = matter.studies if matter and matter.is_quoted and matter.concepts.is_mapped else ()
@@ -283,8 +323,8 @@ def _counts(matter: Matter | None) -> Counter[Lean]:
 
 
 def _matter(
-    query: Query, composed: Composition, nearest: Finding | None, findings: Sequence[Finding], facts: CorpusFacts,
-    corpus: Corpus,
+    query: Query, composed: Composition, nearest: Finding | None, findings: Sequence[Finding],
+    on_question: Sequence[WeightedLean], facts: CorpusFacts, corpus: Corpus,
 ) -> Matter | None:  # fmt: skip
     pk = composed.headline.passage.finding_id
     quoted = next((finding for finding in findings if finding.finding_id == pk), None)
@@ -292,6 +332,9 @@ def _matter(
     if finding is None:
         return None
     concepts = agreement.map_finding(finding, facts.aliases)
+    if any(finding in row.findings for row, _ in on_question):
+        rows = _own_first([row for row, _ in on_question], finding)
+        return Matter(finding, quoted is not None, concepts, _named_outcomes(query)[0], rows, is_on_question=True)
     outcome = _asked_outcome(query, concepts)
     outcomes = frozenset((outcome.concept_id, *outcome.measured_by)) if outcome else concepts.outcome
     others = _comparable_findings(concepts, outcomes, findings, facts, corpus)
@@ -299,8 +342,11 @@ def _matter(
     studies = agreement.studies_on(concepts, others, mapped, outcomes)
     if not studies and finding.lean:
         studies = (StudyLean((finding,), finding.lean),)
-    ordered = sorted(studies, key=lambda row: row.study_id != finding.study_id)
-    return Matter(finding, quoted is not None, concepts, outcome, tuple(ordered))
+    return Matter(finding, quoted is not None, concepts, outcome, _own_first(studies, finding))
+
+
+def _own_first(studies: Sequence[StudyLean], finding: Finding) -> tuple[StudyLean, ...]:
+    return tuple(sorted(studies, key=lambda row: row.study_id != finding.study_id))
 
 
 def _comparable_findings(
@@ -331,11 +377,12 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
     matter = gathered.matter
     if matter is None:
         return None
-    outcomes = [c for c in facts.concepts if c.concept_id in matter.concepts.outcome]
+    measured = [c for c in facts.concepts if c.concept_id in matter.concepts.outcome]
+    outcomes = [matter.outcome] if matter.outcome and matter.is_on_question else measured
     asked = frozenset((*query.intervention, *query.comparator, *query.outcome, *query.condition))
     if matter.outcome:
         asked |= matter.concepts.outcome
-    if query.intent in LEANING and not _is_on_what_is_asked(query, matter.concepts):
+    if query.intent in LEANING and not _is_on_what_is_asked(query, matter):
         return None
     if query.intent is Intent.YES_NO and polarity.kind is PolarityKind.NONE and not (query.outcome or query.condition):
         return None  # what a yes would say is not known, nor of which outcome
@@ -344,16 +391,19 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
         polarity,
         matter.finding,
         wanted=outcomes[0].wanted if outcomes else Wanted.NEITHER,
-        is_on_topic=matter.is_quoted and names_matter(asked, matter.concepts),
+        is_on_topic=matter.is_quoted and (matter.is_on_question or names_matter(asked, matter.concepts)),
         is_whole=not (gathered.missing or gathered.is_conflicting),
     )
 
 
-def _is_on_what_is_asked(query: Query, concepts: FindingConcepts) -> bool:
+def _is_on_what_is_asked(query: Query, matter: Matter) -> bool:
     """Tell whether a finding may be on the intervention and outcome asked about, as far as both name concepts.
 
     Neighbours in the concept graph count as the same outcome.
     """
+    if matter.is_on_question:
+        return True
+    concepts = matter.concepts
     outcomes = frozenset((*query.outcome, *query.condition))
     near = frozenset(n for c in query.concepts if c.concept_id in outcomes for n in c.neighbours)
     pairs = (
@@ -385,7 +435,7 @@ def _agreement(query: Query, matter: Matter, facts: CorpusFacts) -> Agreement | 
     None where the question does not ask which way something goes, or asks about another outcome or intervention.
     """
     concepts, outcome = matter.concepts, matter.outcome
-    is_asked = query.intent in LEANING and concepts.is_mapped and _is_on_what_is_asked(query, concepts)
+    is_asked = query.intent in LEANING and concepts.is_mapped and _is_on_what_is_asked(query, matter)
     if not is_asked or outcome is None:
         return None
     done = [concept for concept in facts.concepts if concept.concept_id in concepts.intervention]

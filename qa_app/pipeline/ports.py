@@ -45,8 +45,6 @@ class CorpusFacts:
     """Facts of the corpus for parsing and for the grammar over its rows; built once a corpus version."""
 
     version: int
-    studies: Mapping[str, Study]
-    """Published studies by id, retracted ones included."""
     collections: tuple[Collection, ...]
     concepts: tuple[Concept, ...]
     concept_index: ConceptIndex
@@ -86,6 +84,9 @@ class Corpus(Protocol):
 
     def fitting(self, filters: StudyFilters) -> frozenset[str]:
         """Return the ids of the studies that fit."""
+
+    def published_studies(self, collection: str | None) -> Sequence[Study]:
+        """Return all published studies, or those of a collection, for a question about the corpus itself."""
 
     def studies(self, study_ids: Values[str]) -> Mapping[str, Study]:
         """Return the published studies among these by id."""

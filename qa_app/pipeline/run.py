@@ -68,7 +68,7 @@ class Engine:
             ending = endings.EndingBuilder(question, query, facts, self.policy, clock)
             with clock("scope"):
                 declined = self._declined(question, corpus, facts)
-                rows = None if declined else _read_about_corpus(question, facts, sources, today)
+                rows = None if declined else _read_about_corpus(question, corpus, facts, sources, today)
             if declined is not None:
                 return ending.guardrail(reviewed(declined))
             if rows is not None:
@@ -109,7 +109,7 @@ class Engine:
         try:
             written = writing.write(writers, gathered.evidence, self.policy, clock)
         except InsufficientEvidence as nothing:
-            return ending.nothing_written(retrieved, nothing.attempts)
+            return ending.nothing_written(retrieved, nothing.attempts, gathered.evidence.passages)
         return ending.answered(gathered, written, headline, retrieved, self.models.version)
 
     def search(
@@ -206,11 +206,13 @@ def parse_question(text: str, corpus: Corpus, facts: CorpusFacts, sources: Sourc
 
 
 def _read_about_corpus(
-    question: Question, facts: CorpusFacts, sources: SourceIndex, today: date
+    question: Question, corpus: Corpus, facts: CorpusFacts, sources: SourceIndex, today: date
 ) -> about_corpus.CorpusAnswer | about_corpus.CorpusQuestionUnread | None:
+    if not about_corpus.may_be_about_corpus(question.searched, facts.corpus_words):
+        return None
     return about_corpus.read(
         question.searched,
-        studies=tuple(s for s in facts.studies.values() if question.collection in (None, s.collection)),
+        studies=corpus.published_studies(question.collection),
         concepts=facts.concepts,
         collections=facts.collections,
         facets=facts.facets,

@@ -54,7 +54,7 @@ class FakeCorpus:
         self._frequency = Counter(term for counts in self._counts.values() for term in counts)
         self._average = sum(c.total() for c in self._counts.values()) / max(1, len(self._counts))
         self._facts = CorpusFacts(
-            version=1, studies=studies,
+            version=1,
             collections=(), concepts=tuple(concepts), concept_index=ConceptIndex.build(concepts),
             facets=FacetIndex.build({}, {}), safety=SafetyLexicon.build(), corpus_words=CorpusWords.build(), site=SiteIndex.build(owner, tuple(studies.values()), collections, concepts, {}), polarity=LANGUAGE_POLARITY,
             aliases=build_alias_index(concepts), changed_at=None,
@@ -81,6 +81,9 @@ class FakeCorpus:
 
     def fitting(self, filters: StudyFilters) -> frozenset[str]:
         return frozenset(study_id for study_id, study in self._studies.items() if filters.accepts(study))
+
+    def published_studies(self, collection: str | None) -> list[records.Study]:
+        return [study for study in self._studies.values() if collection in (None, study.collection)]
 
     def studies(self, study_ids: Collection[str]) -> dict[str, records.Study]:
         return {study_id: study for study_id, study in self._studies.items() if study_id in study_ids}

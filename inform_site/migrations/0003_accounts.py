@@ -24,7 +24,7 @@ DROP FUNCTION inform_site_audit_append_only();
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inform_site', '0001_queue_beats'),
+        ('inform_site', '0002_backup_record'),
     ]
 
     operations = [
