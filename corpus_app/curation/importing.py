@@ -149,9 +149,7 @@ class _Import:
     def import_all(self, corpus: CorpusDraft, *, publish: bool, on_progress: Progress | None) -> None:
         vocabulary_is_new = self._import_vocabulary(corpus.vocabulary)
         if corpus.lexica is not None:
-            kept = import_lexica(
-                corpus.lexica, replace_revised=self.replace_settings, by=self.by, by_name=self.by_name
-            )
+            kept = import_lexica(corpus.lexica, replace_revised=self.replace_settings, by=self.by, by_name=self.by_name)
             self.notes += [f"{name}.toml was changed at the desk since it was imported, and is kept." for name in kept]
         for done, draft in enumerate(corpus.studies, start=1):
             self._import_study(draft)

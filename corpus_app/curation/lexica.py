@@ -52,7 +52,9 @@ def import_lexica(lexica: Mapping[str, str], *, replace_revised: bool, by: User 
     A list that was revised at the desk is kept, unless `replace_revised`.
     """
     before = current_lexica()
-    kept = [] if replace_revised else [name for name in before if before[name] != lexica.get(name) and _is_revised(name)]
+    kept = (
+        [] if replace_revised else [name for name in before if before[name] != lexica.get(name) and _is_revised(name)]
+    )
     set_lexica({**lexica, **{name: before[name] for name in kept}}, by=by, by_name=by_name)
     return kept
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from django.db import Error, connection, transaction
 from django.db.models import Case, F, Q, TextField, Value, When
 
+from common.postgresql.locks import work_lock
 from corpus_app import embedding, passages, records
 from corpus_app.indexing import study_texts
 from corpus_app.indexing.planner_statistics import update_planner_statistics
@@ -150,15 +151,8 @@ def index_lock() -> Iterator[bool]:
 
     A second process would encode the same texts again. The lock ends with the connection, so a killed process frees it.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [INDEX_LOCK_ID])
-        is_ours = bool(cursor.fetchone()[0])
-    try:
+    with work_lock(INDEX_LOCK_ID) as is_ours:
         yield is_ours
-    finally:
-        if is_ours:
-            with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [INDEX_LOCK_ID])
 
 
 def is_under_way() -> bool:

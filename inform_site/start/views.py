@@ -199,7 +199,7 @@ class StartPages:
             "under_way": under_way,
             "last": last,
             "corpus_version": search.corpus_version(),
-            "can_make": bool(search.published_studies()),
+            "can_make": search.corpus_figures()["studies"] > 0,
             "refresh_seconds": REFRESH_SECONDS if under_way else None,
         }
         return self._render(request, "questions", **context)

@@ -129,7 +129,9 @@ def _content(ending: Ending) -> Payload:
     if isinstance(ending, Refused):
         route = ending.declined
         return content | {
-            "definitions": [] if route else _definitions((ending.query.term,) if ending.query.term else (), ending.query),
+            "definitions": []
+            if route
+            else _definitions((ending.query.term,) if ending.query.term else (), ending.query),
             "guardrail": {"route": route.route, "version": route.version} if route else None,
         }
     return content | {
@@ -443,6 +445,7 @@ def _agreement(agreement: Agreement | None) -> Payload | None:
                 for row in agreement.studies
                 if STANCES.get(row.lean, "unclear") == stance
                 for f in row.findings
+                if not (row.lean is Lean.YES and f.lean is Lean.NO_CLEAR_DIFFERENCE)
             ]
             for stance in (*STANCES.values(), "unclear")
         },

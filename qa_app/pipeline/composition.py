@@ -87,12 +87,14 @@ def compose(
         return _chronicle(events, place, context, policy)
     if context.query.request in INTRODUCING and ordinary:
         return _survey(ordinary, place, context, policy, budget)
-    leader = next((study for study in ranked if any(q.study_id == study for q in (*plain, *ordinary))), None)
+    leaders = [q for q in plain if context.agrees(q)] or [*plain, *ordinary]
+    leader = next((study for study in ranked if any(q.study_id == study for q in leaders)), None)
     if leader is None:
         return None
     own = [q for q in ordinary if q.study_id == leader]
     opening = _openings(own, context, policy)
     leading = [q for q in plain if q.study_id == leader] or _readable(opening, mode) or opening
+    leading = [q for q in leading if context.agrees(q)] or leading
     headline = max(leading, key=lambda q: (relevance(q, context, policy), -q.passage.passage_id))
     summary = select(
         plain,

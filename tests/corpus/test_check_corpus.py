@@ -7,7 +7,7 @@ from django.db import transaction
 
 from corpus_app import embedding, indexing
 from corpus_app.embedding import Matrix
-from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study, TermStatistics
+from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study, StudyWord, TermStatistics
 from tests.builders import make_collection, make_study, run_command
 from tests.fakes import WordHashEncoder
 
@@ -68,7 +68,11 @@ def test_every_fault_is_found_and_named(study: Study) -> None:
     assert indexing.audit() == ["passage set: the statistics of this lexeme are not those of its terms"]
     TermStatistics.objects.filter(kind="passage", lexeme="set").update(max_frequency=9)
     PassageTerm.objects.filter(lexeme="set").update(lexeme="another")
-    assert indexing.audit() == ["S018 passage 1: its terms are not those of its words"]
+    StudyWord.objects.filter(field="author").delete()
+    assert indexing.audit() == [
+        "S018 passage 1: its terms are not those of its words",
+        "S018: its words are not those of its texts and names",
+    ]
 
 
 def test_index_corpus_indexes_what_waits_and_counts(encoder: WordHashEncoder) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Collection, Concept, Design, Notice, Reference, Section
+from corpus_app.records import Collection, Concept, Design, Notice, Reference
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
 from qa_app.pipeline.query import Intent, Query
@@ -36,11 +36,11 @@ VOCABULARY = Counter(
 )
 
 
-def read(question: str, facets: FacetIndex = FACETS) -> Query:
+def read(question: str, facets: FacetIndex = FACETS, concepts: ConceptIndex = INDEX) -> Query:
     return parse(
         question,
-        concepts=INDEX,
-        vocabulary=VOCABULARY,
+        concepts=concepts,
+        word_counts=lambda words: {word: VOCABULARY[word] for word in words if word in VOCABULARY},
         is_word=lambda word: word in {"thicken", "revolting"},
         collections=COLLECTIONS,
         facets=facets,
@@ -78,7 +78,7 @@ def test_the_term_whose_meaning_is_asked_is_read() -> None:
         ("What does creatine do?", None),
         ("creatine", None),
     ):
-        parsed = parse(question, concepts=defined, vocabulary=VOCABULARY, is_word=lambda _: True, facets=FACETS)
+        parsed = read(question, concepts=defined)
         assert (parsed.term and parsed.term.concept_id) == term, question
 
 
@@ -123,15 +123,6 @@ def test_the_language_is_recognised() -> None:
 
 def test_what_is_asked_is_told_from_the_story() -> None:
     assert [row["ask"] for row in read_rows("asks") if find_ask(row["question"]) != row["ask"]] == []
-
-
-def test_a_question_aims_at_sections() -> None:
-    for question, section in {
-        "What are the limitations of the research?": Section.LIMITATIONS, "How was strength measured?": Section.METHODS,
-        "Why does muscle grow?": Section.DISCUSSION, "Should I lift slowly?": Section.PRACTICAL_APPLICATIONS,
-        "What is hypertrophy?": Section.INTRODUCTION, "show tempo trials": None,
-    }.items():  # fmt: skip
-        assert section in (read(question).sections or (None,))
 
 
 def test_each_word_list_catches_its_example() -> None:

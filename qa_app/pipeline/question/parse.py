@@ -15,7 +15,7 @@ from qa_app.pipeline.question.facets import FacetIndex, spell_signs
 from qa_app.pipeline.question.numbers import find_numbers, find_years
 from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
-from qa_app.pipeline.question.spelling import find_corrections
+from qa_app.pipeline.question.spelling import WordCounts, find_corrections, known_forms
 from qa_app.pipeline.text import EMPTY_WORDS, clean, content_stems, content_words, corrected, stem
 
 NEAR = 3  # words between a mark of comparison and what it sets against each other
@@ -27,7 +27,7 @@ def parse(
     text: str,
     *,
     concepts: ConceptIndex,
-    vocabulary: Mapping[str, int],
+    word_counts: WordCounts,
     is_word: Callable[[str], bool],
     collections: Sequence[Collection] = (),
     references: Sequence[Reference] | SourceIndex = (),
@@ -39,10 +39,13 @@ def parse(
     text = clean(text)
     sources = find_sources(text, references)
     words = [word.text for word in placed_words(text)]
+    vocabulary = word_counts({*words, *known_forms(text), *wording.REQUESTS})
     language = wording.guess_language(words, lambda w: w in vocabulary or w in concepts.words or is_word(w))
     corrections: tuple[tuple[str, str], ...] = ()
     if language == wording.ENGLISH:
-        corrections = find_corrections(sources.rest, concepts=concepts, vocabulary=vocabulary, is_word=is_word)
+        corrections = find_corrections(
+            sources.rest, vocabulary=vocabulary, concepts=concepts, word_counts=word_counts, is_word=is_word
+        )
     text, rest = corrected(text, corrections), corrected(sources.rest, corrections)
     spelt = spell_signs(rest)
     placed = placed_words(spelt)

@@ -19,7 +19,7 @@ _ASK = language_table("ask")
 _ASK_PHRASES = PhraseIndex.compile([_ASK])
 _ABBREVIATIONS = frozenset(_ASK["abbreviations"]["words"])
 _ASKING = "|".join(word.capitalize() for word in _ASK["lists"]["asking_word"]["phrases"])
-_REQUESTS = frozenset(_ASK["requests"]["words"])
+REQUESTS = frozenset(_ASK["requests"]["words"])
 _FRAMES, _IDLE = frozenset(_ASK["meaning"]["frames"]), frozenset(_ASK["meaning"]["idle"])
 _OPENING = re.compile(rf"(?<=[^\s:;,.?!] )(?:{_ASKING})\b")
 _SENTENCE_BREAK = re.compile(r"(?<=[.?!…])[\"”')\]]*\s+")
@@ -52,7 +52,7 @@ def without_requests(words: Sequence[str], vocabulary: Container[str]) -> Sequen
 
     A question of nothing else keeps them.
     """
-    return [word for word in words if word not in _REQUESTS or word in vocabulary] or words
+    return [word for word in words if word not in REQUESTS or word in vocabulary] or words
 
 
 def split_sentences(text: str) -> list[str]:
