@@ -103,7 +103,8 @@ _FALSE_STATISTICS = """
         UNION ALL SELECT kind, lexeme, frequency, length FROM corpus_app_studytextterm
     ),
     counted AS (
-        SELECT kind, lexeme, count(*) AS texts, sum(length) AS total_length, max(frequency) AS most, min(length) AS least
+        SELECT kind, lexeme, count(*) AS texts, sum(length) AS total_length, max(frequency) AS most,
+               min(length) AS least
         FROM posting GROUP BY kind, lexeme
     ),
     stored AS (
