@@ -4,8 +4,6 @@ from corpus_app.indexing.approximate import Recall, build_ann, measure_ann
 from corpus_app.indexing.consistency import audit
 from corpus_app.indexing.state import (
     MAX_ATTEMPTS,
-    EncoderState,
-    IndexState,
     Progress,
     count_late,
     counts,
@@ -13,7 +11,7 @@ from corpus_app.indexing.state import (
     progress,
     read_state,
 )
-from corpus_app.indexing.sync import HEADING_WEIGHT, sync_states, sync_studies
+from corpus_app.indexing.sync import sync_states, sync_studies
 from corpus_app.indexing.term_statistics import merge_term_statistics
 from corpus_app.indexing.worker import (
     BATCH,
@@ -30,10 +28,7 @@ from corpus_app.indexing.worker import (
 
 __all__ = [
     "BATCH",
-    "HEADING_WEIGHT",
     "MAX_ATTEMPTS",
-    "EncoderState",
-    "IndexState",
     "Indexed",
     "Progress",
     "Recall",
