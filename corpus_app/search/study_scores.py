@@ -149,7 +149,7 @@ class _Statements:
             joint = " || " if mark == "{packed}" else ", "
             statement = statement.replace(mark, joint.join(form.replace("{n}", str(place)) for place in places))
         statement = statement.replace("{dimensions}", str(self._dimensions))
-        packed = pipelining.single_row(self._send(statement, self._parameters | own))[0]
+        packed: bytes | None = pipelining.single_row(self._send(statement, self._parameters | own))[0]
         return Rows.unpack_formulations(packed, self._formulations)
 
     def _limited(self, statement: str) -> str:
