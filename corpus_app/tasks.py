@@ -9,7 +9,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from corpus_app import hooks, indexing
+from corpus_app import embedding, hooks, indexing, search
 from corpus_app.curation import bulk, gate, jobs
 from corpus_app.embedding import EncoderUnavailable
 
@@ -48,6 +48,16 @@ def index_stale_passages() -> None:
             start()
     else:
         indexing.drop_superseded()
+
+
+@shared_task(name="corpus_app.tasks.maintain_ann")
+def maintain_ann() -> None:
+    """Build the approximate indexes that a large corpus lacks. Safe to run concurrently: a second run returns at once.
+
+    The encoder that new vectors come from gets them once it has embedded everything.
+    """
+    used, active = search.encoder_name(), embedding.active_name()
+    indexing.maintain_ann([used, *([] if used == active or indexing.has_work(only_published=True) else [active])])
 
 
 @shared_task(name=jobs.TASK)

@@ -244,6 +244,7 @@ CELERY_TASK_TIME_LIMIT = queues.UPKEEP_SECONDS + queues.GRACE_SECONDS
 CELERY_BEAT_SCHEDULE = queues.scheduled(
     {
         "index what is not indexed": {"task": "corpus_app.tasks.index_stale_passages", "schedule": INDEX_SWEEP_SECONDS},
+        "index vectors of a large corpus": {"task": "corpus_app.tasks.maintain_ann", "schedule": 300},
         "carry on with imports": {"task": "corpus_app.tasks.carry_on_imports", "schedule": INDEX_SWEEP_SECONDS},
         "carry on with bulk edits": {"task": "corpus_app.tasks.carry_on_bulk_edits", "schedule": INDEX_SWEEP_SECONDS},
         "look at new texts": {"task": "corpus_app.tasks.check_texts", "schedule": 60},

@@ -1,6 +1,6 @@
 """Sentences, terms and vectors derived from the corpus: updated with every write, embedded in the background."""
 
-from corpus_app.indexing.approximate import Recall, build_ann, measure_ann
+from corpus_app.indexing.approximate import BuildProgress, build_progress, maintain_ann
 from corpus_app.indexing.consistency import audit
 from corpus_app.indexing.state import (
     MAX_ATTEMPTS,
@@ -31,13 +31,13 @@ __all__ = [
     "BATCH",
     "HEADING_WEIGHT",
     "MAX_ATTEMPTS",
+    "BuildProgress",
     "EncoderState",
     "IndexState",
     "Indexed",
     "Progress",
-    "Recall",
     "audit",
-    "build_ann",
+    "build_progress",
     "count_late",
     "counts",
     "drop_superseded",
@@ -48,7 +48,7 @@ __all__ = [
     "index_lock",
     "index_stale",
     "is_under_way",
-    "measure_ann",
+    "maintain_ann",
     "progress",
     "read_state",
     "reset_failures",

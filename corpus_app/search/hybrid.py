@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 from numpy.typing import NDArray
 
 from common import pipelining
 from corpus_app import models, records
-from corpus_app.models import ANN_EF, TEXT_SEARCH_CONFIG, SearchText
+from corpus_app.models import TEXT_SEARCH_CONFIG, SearchText
 from corpus_app.search.question_vectors import QuestionVector, encoder_name
 
 # BM25's saturation of repeated words (1.2 is usual) and its length normalisation (.75 is usual). Best of a grid on
@@ -65,8 +65,8 @@ def find(
     }
     if vector is None:
         return _find_by_words(parameters, limit, dense_error)
-    is_approximate = _corpus.passages > models.ANN_FROM and _has_ann(encoder, collection)
-    dense = _approximate(parameters, vector) if is_approximate else _exact(parameters, vector)
+    ef_search = _ef_search(encoder, collection) if _corpus.passages >= models.ANN_FROM else None
+    dense = _exact(parameters, vector) if ef_search is None else _approximate(parameters, vector, ef_search)
     try:
         return _found(_run(_LEXICAL, dense, parameters), limit)
     except DatabaseError:
@@ -95,9 +95,10 @@ def _exact(parameters: dict[str, Any], vector: Sequence[float]) -> str:
     return _DENSE
 
 
-def _approximate(parameters: dict[str, Any], vector: Sequence[float]) -> str:
+def _approximate(parameters: dict[str, Any], vector: Sequence[float], ef_search: int) -> str:
     """Return the SQL of the dense half by an HNSW index; add the vector to the parameters."""
     _add_vector(parameters, vector)
+    parameters["ef_search"] = ef_search
     parameters["opposite"] = _half_precision([-number for number in vector])
     return _APPROXIMATE.replace("{dimensions}", str(len(vector)))
 
@@ -131,13 +132,14 @@ class _Corpus:
 _corpus = _Corpus()
 
 
-def _has_ann(encoder: str, collection: str | None) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)",
-            [models.PassageVector.ann_index(encoder, collection)],
-        )
-        return bool(cursor.fetchone() == (True,))
+def _ef_search(encoder: str, collection: str | None) -> int | None:
+    """Return the measured `ef_search` of the approximate index; None where there is no index."""
+    name = models.PassageVector.ann_index(encoder, collection)
+    row = pipelining.first_row(_EF_SEARCH, {"name": name})
+    return None if row is None or row[0] is None else int(row[0])
+
+
+_EF_SEARCH = "SELECT ef_search FROM corpus_app_approximateindex WHERE name = %(name)s"
 
 
 # BM25 in Lucene's form, as bm25s computes it. All statistics are those of the whole searchable corpus, even in a
@@ -245,14 +247,13 @@ _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off"}
 _EXACT_SETTINGS = _SETTINGS | {"plan_cache_mode": "force_generic_plan"}
 _ANN_SETTINGS = _SETTINGS | {
     "plan_cache_mode": "auto",
-    "hnsw.ef_search": str(ANN_EF),
     "hnsw.iterative_scan": "strict_order",
 }
 
 
 def _run(lexical: str, dense: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
-    is_exact = "opposite" not in parameters
-    settings = _EXACT_SETTINGS if is_exact else _ANN_SETTINGS
+    is_exact = "ef_search" not in parameters
+    settings = _EXACT_SETTINGS if is_exact else _ANN_SETTINGS | {"hnsw.ef_search": str(parameters["ef_search"])}
     with pipelining.snapshot_pipeline(settings=settings, is_planned_once=is_exact) as send:
         cursor = send(_limited(_VERSION + lexical + dense + _BOTH, parameters), parameters)
     return pipelining.single_row(cursor)

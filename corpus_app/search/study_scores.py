@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from common import pipelining
 from corpus_app import models, records
 from corpus_app.embedding import metric
-from corpus_app.models import ANN_EF, PassageVector, StudyTextVector
+from corpus_app.models import PassageVector
 from corpus_app.records import CuratedQuestion, ShortText, StudyScores, TextKind, TextScore
 from corpus_app.search import hybrid
 from corpus_app.search.question_vectors import encoder_of
@@ -89,8 +89,7 @@ class _Statements:
 
     def words(self) -> tuple[Rows, _Counts]:
         """Return the BM25 of every text that shares a word with the question, and the counts of texts."""
-        own = {"text_index": StudyTextVector.ann_index(self._parameters["space"], TextKind.QUESTION)}
-        own |= {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
+        own = {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
         packed, *counts = pipelining.single_row(self._send(self._limited(_WORDS), self._parameters | own))
         return Rows.unpack(packed), _Counts(*counts)
 
@@ -103,7 +102,7 @@ class _Statements:
             return (Rows.unpack(None),), np.empty(0, np.int64)
         limit, has_index = self._parameters["limit"], count.has_many_texts or count.has_many_passages
         if has_index:
-            self._send(_ANN_SETTINGS, {})
+            self._send(_ANN_SETTINGS, {"ef_search": str(max(count.text_ef or 0, count.passage_ef or 0))})
         rows = self._cosines(
             _NEAREST_TEXTS if count.has_many_texts else _TEXT_VECTORS,
             _NEAREST_PASSAGES if count.has_many_passages else _PASSAGE_VECTORS,
@@ -168,16 +167,17 @@ class _Statements:
 class _Counts:
     texts: int
     passages: int
-    has_text_index: bool
-    has_passage_index: bool
+    text_ef: int | None
+    passage_ef: int | None
+    """The measured `ef_search` of the approximate indexes; None where there are none."""
 
     @property
     def has_many_texts(self) -> bool:
-        return self.texts > models.ANN_FROM and self.has_text_index
+        return self.texts >= models.ANN_FROM and self.text_ef is not None
 
     @property
     def has_many_passages(self) -> bool:
-        return self.passages > models.ANN_FROM and self.has_passage_index
+        return self.passages >= models.ANN_FROM and self.passage_ef is not None
 
 
 # --- Select the best --------------------------------------------------------------------------------------------------
@@ -348,8 +348,8 @@ _WORDS = """
     SELECT (SELECT {packed} FROM scored),
            (SELECT coalesce(sum(texts) FILTER (WHERE kind <> 'passage'), 0)::bigint FROM corpus),
            (SELECT coalesce(sum(texts) FILTER (WHERE kind = 'passage'), 0)::bigint FROM corpus),
-           EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(text_index)s) AND indisvalid),
-           EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(passage_index)s) AND indisvalid)
+           (SELECT max(ef_search) FROM corpus_app_approximateindex WHERE encoder = %(space)s AND kind <> ''),
+           (SELECT ef_search FROM corpus_app_approximateindex WHERE name = %(passage_index)s)
 """.replace("{packed}", _PACKED).replace("{with_question}", _QUESTION)
 # `{scores}` becomes one column for each formulation of the question.
 _COSINES = """
@@ -395,7 +395,8 @@ _MATCHED = """
 """.replace("{with_question}", _QUESTION)
 # Exact statements are planned once per connection, approximate ones each time: each index is for one encoder.
 _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off", "plan_cache_mode": "force_generic_plan"}
-_ANN_SETTINGS = f"""
-    SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.ef_search', '{ANN_EF}', true),
+_ANN_SETTINGS = """
+    SELECT set_config('plan_cache_mode', 'force_custom_plan', true),
+           set_config('hnsw.ef_search', %(ef_search)s::text, true),
            set_config('hnsw.iterative_scan', 'strict_order', true)
 """

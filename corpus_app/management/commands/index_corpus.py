@@ -9,9 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from corpus_app import indexing
+from corpus_app import embedding, indexing, search
 from corpus_app.embedding import EncoderUnavailable
-from corpus_app.models import ANN_FROM
 
 BAR_WIDTH = 30
 WAIT_SECONDS = 0.5
@@ -23,11 +22,6 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--all", action="store_true", help="embed every passage anew, and drop the vectors of other encoders"
-        )
-        parser.add_argument(
-            "--ann",
-            action="store_true",
-            help=f"then build the approximate indexes, which search uses above {ANN_FROM:,} passages",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -44,17 +38,16 @@ class Command(BaseCommand):
         if given_up:
             raise CommandError(f"Not indexed: {given_up}. `manage.py check_corpus` says which, and why.")
 
-        if options["ann"]:
-            self._build_ann()
+        self._build_ann()
 
     def _build_ann(self) -> None:
+        """Build the approximate indexes that a large corpus lacks, as the worker does."""
         started = time.monotonic()
-        names = indexing.build_ann()
-        recall = indexing.measure_ann()
-        self.stdout.write(
-            f"Approximate indexes: {len(names)}, in {time.monotonic() - started:.1f} s. "
-            f"They find {recall.share:.1%} of the 20 nearest passages (recall@20, {recall.questions} questions)."
-        )
+        built = indexing.maintain_ann([search.encoder_name(), embedding.active_name()])
+        for row in built:
+            self.stdout.write(f"Approximate index of {row}: recall@20 {row.recall:.1%} with ef_search {row.ef_search}.")
+        if built:
+            self.stdout.write(f"Built in {time.monotonic() - started:.1f} s.")
 
     def _index(self, everything: bool) -> indexing.Indexed:
         has_announced = False
