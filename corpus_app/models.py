@@ -1154,6 +1154,24 @@ class ApproximateIndex(models.Model):
         return f"{100 * (self.recall or 0.0):.1f}"
 
 
+class IndexBatch(models.Model):
+    """A batch of passages or short texts that a worker embeds, or embedded lately."""
+
+    worker = models.CharField(max_length=200, help_text="Machine, process and thread.")
+    studies = ArrayField(models.BigIntegerField(), help_text="Primary keys: other workers leave them alone meanwhile.")
+    passages = models.PositiveIntegerField(help_text="0: short texts.")
+    claimed_at = models.DateTimeField()
+    done_at = models.DateTimeField(null=True, db_index=True)
+
+    class Meta:
+        ordering = ["pk"]
+        default_permissions = ()
+        verbose_name_plural = "index batches"
+
+    def __str__(self) -> str:
+        return f"{self.worker}: {self.passages}"
+
+
 class CorpusLexicon(models.Model):
     """A word list for the corpus's subject, with the content of the file of this name in its folder `lexicon`."""
 

@@ -1,6 +1,7 @@
 """Sentences, terms and vectors derived from the corpus: updated with every write, embedded in the background."""
 
 from corpus_app.indexing.approximate import BuildProgress, build_progress, maintain_ann
+from corpus_app.indexing.claims import is_under_way, pace
 from corpus_app.indexing.consistency import audit
 from corpus_app.indexing.state import (
     MAX_ATTEMPTS,
@@ -21,9 +22,7 @@ from corpus_app.indexing.worker import (
     embed_again,
     embedded_text,
     index_all,
-    index_lock,
     index_stale,
-    is_under_way,
     reset_failures,
 )
 
@@ -45,10 +44,10 @@ __all__ = [
     "embedded_text",
     "has_work",
     "index_all",
-    "index_lock",
     "index_stale",
     "is_under_way",
     "maintain_ann",
+    "pace",
     "progress",
     "read_state",
     "reset_failures",

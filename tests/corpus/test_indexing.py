@@ -82,7 +82,7 @@ def test_every_passage_and_sentence_gets_its_vector_once(encoder: WordHashEncode
     passage = make_passage(heading="A trial", text=TWO_SENTENCES)
     draft = make_study(status="draft", texts=(TWO_SENTENCES,))
 
-    assert indexing.index_stale() == indexing.Indexed(2)
+    assert indexing.index_stale().count == 2
 
     vector = PassageVector.objects.get(passage=passage)
     assert (vector.content_hash, vector.searchable) == (passage.content_hash, True)
@@ -92,7 +92,7 @@ def test_every_passage_and_sentence_gets_its_vector_once(encoder: WordHashEncode
     assert indexing.audit() == []
     encoder.calls.clear()
     change(passage.study, notice="corrected")
-    assert indexing.index_stale() == indexing.Indexed(0)
+    assert indexing.index_stale().count == 0
     assert encoder.calls == []
 
 
@@ -219,7 +219,7 @@ def test_a_text_that_breaks_the_encoder_does_not_stop_the_others() -> None:
 def test_bad_vectors_are_refused_and_an_absent_encoder_costs_no_attempt() -> None:
     passage = make_passage(text="An endless vector.")
     with embedding.use(Faulty()):
-        assert indexing.index_stale() == indexing.Indexed(0, failed=(passage.pk,))
+        assert indexing.index_stale().failed == (passage.pk,)
         assert not PassageVector.objects.exists()
 
         edit(passage, "It is away.")
@@ -227,24 +227,6 @@ def test_bad_vectors_are_refused_and_an_absent_encoder_costs_no_attempt() -> Non
             indexing.index_stale()
     assert Passage.objects.get().index_attempts == 0
     assert indexing.has_work()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_only_one_process_indexes_at_a_time() -> None:
-    def ask() -> bool:
-        try:
-            with indexing.index_lock() as ours:
-                return ours
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(1) as another:
-        assert not indexing.is_under_way()
-        with indexing.index_lock() as ours:
-            assert ours
-            assert indexing.is_under_way()
-            assert another.submit(ask).result() is False
-        assert another.submit(ask).result() is True
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from corpus_app import embedding, indexing, search
 from corpus_app.embedding import EncoderUnavailable
 
 BAR_WIDTH = 30
-WAIT_SECONDS = 0.5
 
 
 class Command(BaseCommand):
@@ -27,7 +26,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self._shown = -1
         try:
-            indexed = self._index(options["all"])
+            index = indexing.index_all if options["all"] else indexing.index_stale
+            indexed = index(on_progress=self._show)
         except EncoderUnavailable as error:
             raise CommandError(str(error)) from error
         progress = indexing.progress()
@@ -49,27 +49,24 @@ class Command(BaseCommand):
         if built:
             self.stdout.write(f"Built in {time.monotonic() - started:.1f} s.")
 
-    def _index(self, everything: bool) -> indexing.Indexed:
-        has_announced = False
-        while True:
-            with indexing.index_lock() as is_ours:
-                if is_ours:
-                    index = indexing.index_all if everything else indexing.index_stale
-                    return index(on_progress=self._show)
-            if not has_announced:
-                self.stdout.write("A worker is indexing already; waiting for it.")
-                has_announced = True
-            time.sleep(WAIT_SECONDS)
-
     def _show(self, progress: indexing.Progress) -> None:
-        """Print progress: a bar on a terminal, else a line per tenth."""
+        """Print progress with the pace of all workers: a bar on a terminal, else a line per tenth."""
         share = progress.done / progress.total if progress.total else 1.0
         if sys.stdout.isatty() and self.stdout._out is sys.stdout:
             filled = round(share * BAR_WIDTH)
             end = "\n" if progress.done == progress.total else ""
             bar = "#" * filled + "." * (BAR_WIDTH - filled)
-            self.stdout.write(f"\r[{bar}] {progress.done} of {progress.total} passages", ending=end)
+            self.stdout.write(f"\r[{bar}] {_told(progress)}", ending=end)
             self.stdout.flush()
         elif int(share * 10) > self._shown:
             self._shown = int(share * 10)
-            self.stdout.write(f"{progress.done} of {progress.total} passages")
+            self.stdout.write(_told(progress))
+
+
+def _told(progress: indexing.Progress) -> str:
+    """Return the progress in words, with the pace and the remaining time where they are known."""
+    words = f"{progress.done} of {progress.total} passages"
+    pace = indexing.pace()
+    if not pace or not progress.missing:
+        return words
+    return f"{words}, {pace:.1f} a second, {progress.missing / pace / 60:.0f} minutes left"
