@@ -48,7 +48,7 @@ def count_answer(outcome: str, writer: str, milliseconds: Mapping[str, float | N
 
 
 def count_model_call(outcome: str, seconds: float) -> None:
-    """Count a request to the language model; the outcome is `ok` or the reason of its failure."""
+    """Count a request to the language model; the outcome is `ok`, `cut` or the reason of its failure."""
     if instruments := _instruments():
         instruments.model_calls.labels(outcome).observe(seconds)
 

@@ -46,7 +46,7 @@ def first_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] 
     """Run a prepared statement and return its first row; None where there is none. Raises DatabaseError."""
     connection.ensure_connection()
     driver = connection.connection
-    driver.prepare_threshold = PREPARE_THRESHOLD
+    driver.prepare_threshold = _prepare_threshold()
     with connection.wrap_database_errors:
         return psycopg.Cursor(driver).execute(statement, parameters, prepare=True).fetchone()
 
@@ -58,7 +58,7 @@ def statement_pipeline() -> Iterator[Send]:
     Fetching rows waits for them; leaving the block waits for all. Raises DatabaseError.
     """
     driver = connection.connection
-    driver.prepare_threshold = PREPARE_THRESHOLD
+    driver.prepare_threshold = _prepare_threshold()
 
     def send(statement: str, parameters: Sequence[Any] = ()) -> Cursor:
         return psycopg.Cursor(driver).execute(statement, parameters, prepare=True)
@@ -78,7 +78,7 @@ def snapshot_pipeline(*, settings: Mapping[str, str], is_planned_once: bool) -> 
     is_inner = connection.in_atomic_block
     with nullcontext() if is_inner else transaction.atomic():
         driver = connection.connection
-        driver.prepare_threshold = PREPARE_THRESHOLD
+        driver.prepare_threshold = _prepare_threshold()
 
         def send(statement: str, parameters: Mapping[str, Any]) -> Cursor:
             return _cursor(driver).execute(statement, parameters, prepare=is_planned_once, binary=True)
@@ -97,6 +97,11 @@ def snapshot_pipeline(*, settings: Mapping[str, str], is_planned_once: bool) -> 
                 with connection.wrap_database_errors:
                     psycopg.Cursor(driver).execute("ROLLBACK TO SAVEPOINT pipeline")
             raise
+
+
+def _prepare_threshold() -> int | None:
+    """Return from which execution on statements are prepared; None where a pooler forgets them."""
+    return None if connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS") else PREPARE_THRESHOLD
 
 
 def single_row(cursor: Cursor) -> tuple[Any, ...]:

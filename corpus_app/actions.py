@@ -55,6 +55,7 @@ ACTIONS = {  # every recorded action
     "revise_concept_relation": "Relation revised",
     "revise_concept_relation_study": "Study behind a relation revised",
     "revise_finding": "Finding revised",
+    "revise_lexica": "Settings or word lists of the site changed",
     "revise_passage": "Passage revised",
     "revise_study": "Study revised",
     "revise_study_concept": "Concept of a study revised",

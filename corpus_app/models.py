@@ -82,6 +82,18 @@ class WeightedLexemes(models.Func):
         return self.template % {"heading": heading_sql, "text": text_sql}, (*heading_params, *text_params)
 
 
+class NameLexemes(models.Func):
+    """A tsvector of texts in which things are named: signs are spaces, and figures are parted from letters."""
+
+    template = (
+        f"to_tsvector('{TEXT_SEARCH_CONFIG}', regexp_replace(regexp_replace(regexp_replace("
+        f"{SearchText.template}, '[\\u0027\\u2019]', '', 'g'), '[^[:alnum:]]+', ' ', 'g'), "
+        "'([0-9])(?=[[:alpha:]])|([[:alpha:]])(?=[0-9])', '\\1\\2 ', 'g'))"
+    )
+    arg_joiner = " || ' ' || "
+    output_field = SearchVectorField()
+
+
 class WordsHash(models.Func):
     """A hash over several text fields, which shows whether any of them has changed."""
 
@@ -488,6 +500,26 @@ class PassageTerm(models.Model):
         return f"{self.lexeme} {self.passage_id}"
 
 
+class StudyWord(models.Model):
+    """A word of a published study's passages, authors or title, or six words in a row of its title.
+
+    Questions are read with these: whether a word is known, and which studies are named. Words of passages are those of
+    studies that answers may use.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="words", db_index=False)
+    field = models.CharField(max_length=10, choices=choices(records.WordField))
+    word = models.TextField(db_collation="C")
+    passages = models.PositiveIntegerField(default=0, help_text="Passages that contain it; 0 outside passages.")
+
+    class Meta:
+        indexes = [models.Index(fields=["word", "field", "study"], include=["passages"], name="study_by_word")]
+        constraints = [models.UniqueConstraint(fields=["study", "field", "word"], name="word_once_per_study")]
+
+    def __str__(self) -> str:
+        return f"{self.word} {self.study_id}"
+
+
 class Concept(models.Model):
     concept_id = models.SlugField(primary_key=True, max_length=80)
     name = models.CharField(max_length=200)
@@ -627,9 +659,21 @@ class Finding(models.Model):
     effect_upper = models.FloatField("upper bound", null=True, blank=True)
     effect_level = models.FloatField("level", default=USUAL_LEVEL, help_text="Of the interval, in percent.")
     effect_unit = models.CharField("unit", max_length=40, blank=True, help_text="Of a mean difference, such as kg.")
+    compared_lexemes = models.GeneratedField(
+        expression=NameLexemes("intervention", "comparator"),
+        output_field=SearchVectorField(),
+        db_persist=True,
+    )
+    outcome_lexemes = models.GeneratedField(
+        expression=NameLexemes("outcome"), output_field=SearchVectorField(), db_persist=True
+    )
 
     class Meta:
         ordering = ["study", "position"]
+        indexes = [
+            GinIndex(fields=["compared_lexemes"], name="finding_compared"),
+            GinIndex(fields=["outcome_lexemes"], name="finding_outcome"),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["study", "position"], name="finding_position_unique", deferrable=models.Deferrable.DEFERRED
@@ -1170,6 +1214,28 @@ class IndexBatch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.worker}: {self.passages}"
+
+
+class TermStatistics(models.Model):
+    """A change of a lexeme's statistics among texts of one kind; their sum is what BM25 needs of the lexeme.
+
+    Triggers on the postings write a row for each lexeme that a statement changes, so writers never wait for each other.
+    The row of the empty lexeme gives the number of texts and their lengths.
+    """
+
+    kind = models.CharField(max_length=20, choices=[("passage", "Passage"), *choices(records.TextKind)])
+    lexeme = models.TextField()
+    texts = models.BigIntegerField(help_text="Texts with the lexeme that were added, less those removed.")
+    total_length = models.FloatField(help_text="The lengths of those added, less those removed.")
+    max_frequency = models.FloatField(help_text="The highest frequency of the lexeme among them.")
+    min_length = models.FloatField(help_text="The length of the shortest of them.")
+
+    class Meta:
+        default_permissions = ()
+        indexes = [models.Index(fields=["lexeme", "kind"], name="statistics_by_lexeme")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.lexeme}"
 
 
 class CorpusLexicon(models.Model):

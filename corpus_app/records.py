@@ -210,6 +210,37 @@ class CitedWork:
     pmid: str = ""
 
 
+TITLE_RUN = 6  # consecutive words of a title that name it
+
+
+class WordField(StrEnum):
+    """Where the words of a study are from."""
+
+    PASSAGE = "passage"
+    AUTHOR = "author"
+    TITLE = "title"
+    RUN = "run"
+    """TITLE_RUN words of the title in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameCues:
+    """What a text may name studies by; words are normalised as those of `StudyWord`."""
+
+    dois: tuple[str, ...] = ()
+    pmids: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    years: tuple[int, ...] = ()
+    title_words: tuple[str, ...] = ()
+    """Of each, one title that has it is returned."""
+    runs: tuple[str, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
+    """Words of which a title, or title and authors, have most."""
+    acronyms: tuple[str, ...] = ()
+    bodies: tuple[str, ...] = ()
+    """Words for an organisation; those whose name has one may have the acronyms."""
+
+
 class TextKind(StrEnum):
     """The kinds of short texts of a study that questions are compared with."""
 
@@ -388,11 +419,8 @@ class Leg:
 
     ok: bool
     candidates: int
+    """The passages that the half handed over."""
     error: str | None = None
-    lowest: float = 0.0
-    """The lowest raw score among all candidates of both halves."""
-    highest: float = 0.0
-    """The highest raw score among all candidates of both halves."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,4 +8,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from inform_site.celery import app as celery_app
 
-__all__ = ["celery_app"]
+__all__ = ["__version__", "celery_app"]
+
+__version__ = "1.0.0"

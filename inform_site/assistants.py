@@ -14,7 +14,7 @@ from urllib.parse import quote, urljoin
 from asgiref.sync import sync_to_async
 from django.conf import settings
 
-from inform_site import nouns
+from inform_site import __version__, nouns
 from inform_site.api import problems
 
 ASGIApp = Callable[[Any, Any, Any], Awaitable[None]]  # scope, receive, send; each library types them its own way
@@ -78,7 +78,12 @@ def _server(site: ASGIApp) -> ASGIApp:
 
     # WARNING: at INFO the server logs every request, and so every question.
     server = MCPServer(
-        "InForm", title="InForm", instructions=INSTRUCTIONS, version="1", log_level="WARNING", middleware=[_use_nouns]
+        "InForm",
+        title="InForm",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        log_level="WARNING",
+        middleware=[_use_nouns],
     )
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     asking = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)

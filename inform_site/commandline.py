@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import getpass
 import os
 import signal
 import sys
@@ -13,13 +14,16 @@ from typing import NoReturn
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+from inform_site import __version__
 from inform_site.postgres import PostgresError
 
 # `up` has an order of its own; the others touch no rows. Anything not named here gets a running database.
 WITHOUT_DATABASE = frozenset(
-    "bench_site check collectstatic compilemessages diffsettings findstatic help load makemessages makemigrations "
+    "check collectstatic compilemessages diffsettings findstatic help load makemessages makemigrations "
     "spectacular startapp startproject up version".split()
 )
+# Who has a shell needs no login; what these did stands in the audit log all the same, without their arguments.
+AUDITED = frozenset("changepassword createsuperuser erase import_corpus replace_corpus restore".split())
 WITHOUT_COMMAND = frozenset({"-h", "--help", "--version"})
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -30,15 +34,26 @@ def execute(argv: Sequence[str]) -> None:
 
     `--traceback` lets the exception through.
     """
+    if list(argv[1:]) in (["version"], ["--version"]):
+        print(f"InForm {__version__}")
+        return
     try:
         with _database(argv):
             execute_from_command_line(list(argv))
+            if argv[1:2] and argv[1] in AUDITED:
+                _record(argv[1])
     except KeyboardInterrupt:
         _end("Stopped.", INTERRUPTED)
     except Exception as error:
         if "--traceback" in argv or (failure := _expected(error)) is None:
             raise
         _end(*failure)
+
+
+def _record(command: str) -> None:
+    from inform_site.accounts import audit
+
+    audit.record(audit.Kind.COMMAND, actor=getpass.getuser(), what=command)
 
 
 def needs_database(argv: Sequence[str]) -> bool:

@@ -48,6 +48,11 @@ class Variable:
         return self.example or written(self.default)
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def load_env_file() -> None:
     """Add the variables of `.env` that the environment does not hold."""
     environ.Env.read_env(BASE_DIR / ".env")

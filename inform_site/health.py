@@ -7,27 +7,27 @@ from typing import Any
 
 from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, JsonResponse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from common.postgresql.patience import patience
-from inform_site import heartbeats
+from inform_site import __version__, heartbeats
+from inform_site.backups import records
 from inform_site.outage import outage
 from qa_app.answers import asking, engines
 from qa_app.answers.corpus import describe_calibration
 
+NOT_STORED = {"Cache-Control": "no-store"}
 
-@never_cache
+
 @require_safe
 def livez(request: HttpRequest) -> JsonResponse:
-    return JsonResponse({"ok": True})
+    return JsonResponse({"ok": True}, headers=NOT_STORED)
 
 
-@never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
     body, status = state()
-    return JsonResponse(body, status=status)
+    return JsonResponse(body, status=status, headers=NOT_STORED)
 
 
 DATABASE_SECONDS = 0.7  # the check ends within a second
@@ -52,6 +52,7 @@ def state() -> tuple[dict[str, Any], HTTPStatus]:
             connection.close()  # this thread may belong to no request
     body = {
         "ok": has_vectors,
+        "version": __version__,
         "database": True,
         "vectors": has_vectors,
         "writer": asking.describe_writer(),
@@ -66,6 +67,7 @@ def away() -> dict[str, Any]:
     """Return the health of a site whose database does not answer."""
     return {
         "ok": False,
+        "version": __version__,
         "database": False,
         "vectors": False,
         "writer": asking.describe_writer(),
@@ -79,4 +81,4 @@ def _look() -> tuple[bool, str | None, list[str], dict[str, Any] | None]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'")
         has_vectors = bool(cursor.fetchone()[0])
-    return has_vectors, engines.model_trouble(), heartbeats.delays(), describe_calibration()
+    return has_vectors, engines.model_trouble(), [*heartbeats.delays(), *records.delays()], describe_calibration()

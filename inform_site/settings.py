@@ -20,7 +20,7 @@ from inform_site import queues
 from inform_site.clients.addresses import Network
 from inform_site.clients.limits import Limits
 from inform_site.corpora import STARTER, data_dir_of, find_corpus
-from inform_site.environment import BASE_DIR, load_env_file
+from inform_site.environment import BASE_DIR, cores, load_env_file
 from inform_site.postgres import EmbeddedPostgres
 from inform_site.variables import read
 
@@ -79,7 +79,13 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_htmx",
     "csp",
-    "inform_site",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
+    "inform_site.apps.InformConfig",
     "inform_site.clients",
     "corpus_app",
     "qa_app",
@@ -100,6 +106,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "inform_site.accounts.guard.DeskGuard",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "inform_site.api.bodies.BodyLimit",
@@ -135,8 +143,20 @@ TEMPLATES = [
 # --- Database: the embedded one unless DATABASE_URL names another ---------------------------------------------------
 
 DATABASE_URL = read("DATABASE_URL")
+PGBOUNCER: bool = read("DATABASE_PGBOUNCER")  # whether the addresses lead to PgBouncer in transaction mode
 DATABASE_POOL_SIZE = read("DATABASE_POOL_SIZE")  # above 0 in the web process only
-EMBEDDED_POSTGRES = None if DATABASE_URL else EmbeddedPostgres(DATA_DIR / "postgres")
+# Web processes of this machine, and the connections that each keeps unless DATABASE_POOL_SIZE says otherwise: for the
+# requests that it works at, and answers that are streamed.
+WEB_PROCESSES: int = read("WEB_PROCESSES", default=cores())
+WEB_POOL_SIZE = max(6, 24 // WEB_PROCESSES)
+OTHER_CONNECTIONS = 36  # to the embedded server: of workers, commands, and requests without a pool
+EMBEDDED_POSTGRES = (
+    None
+    if DATABASE_URL
+    else EmbeddedPostgres(
+        DATA_DIR / "postgres", {"max_connections": str(OTHER_CONNECTIONS + WEB_PROCESSES * WEB_POOL_SIZE)}
+    )
+)
 EMBEDDED_DATABASE_NAME = "inform"
 # How long a reader's request may wait for the database in all.
 DATABASE_SECONDS: float = read("DATABASE_SECONDS")
@@ -162,33 +182,43 @@ WORK_LIMITS = {
 }
 
 
-def database() -> dict[str, Any]:
-    if EMBEDDED_POSTGRES is None:
-        config: dict[str, Any] = dict(environ.Env.db_url_config(DATABASE_URL))
-        if config.get("ENGINE") != "django.db.backends.postgresql":
-            raise ImproperlyConfigured(
-                "DATABASE_URL must name a PostgreSQL server: postgresql://user:password@host:5432/name"
-            )
-    else:
-        config = {
-            "ENGINE": "django.db.backends.postgresql",
-            "HOST": str(EMBEDDED_POSTGRES.socket_dir),
-            "PORT": "",
-            "USER": "postgres",
-            "NAME": EMBEDDED_DATABASE_NAME,
-        }
+def server(url: str, name: str) -> dict[str, Any]:
+    """Return the entry of `DATABASES` for the server that the variable `name` holds the address of."""
+    config = dict(environ.Env.db_url_config(url))
+    if config.get("ENGINE") != "django.db.backends.postgresql":
+        raise ImproperlyConfigured(f"{name} must name a PostgreSQL server: postgresql://user:password@host:5432/name")
+    return config
+
+
+def embedded() -> dict[str, Any]:
+    where = str(EMBEDDED_POSTGRES.socket_dir) if EMBEDDED_POSTGRES else ""
+    return {"HOST": where, "PORT": "", "USER": "postgres", "NAME": EMBEDDED_DATABASE_NAME}
+
+
+def with_limits(config: dict[str, Any]) -> dict[str, Any]:
+    """Add our backend, its limits and its pool to an entry of `DATABASES`."""
     config["ENGINE"] = "common.postgresql"
     config["OPTIONS"] = CONNECTION | config.get("OPTIONS", {})
     given = config["OPTIONS"].get("options", "")
     limits = WEB_LIMITS if DATABASE_POOL_SIZE else WORK_LIMITS
-    config["OPTIONS"]["options"] = f"{' '.join(f'-c {name}={value}' for name, value in limits.items())} {given}".strip()
+    if PGBOUNCER:
+        config["DISABLE_SERVER_SIDE_CURSORS"] = True  # and statements are prepared nowhere (common/pipelining.py)
+    else:
+        given = f"{' '.join(f'-c {name}={value}' for name, value in limits.items())} {given}".strip()
+    if given:
+        config["OPTIONS"]["options"] = given
     if DATABASE_POOL_SIZE > 0:
         # The pool rotates its connections: extra ones, left open after a peak, would keep the caches of each cold.
         config["OPTIONS"]["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 2, "max_idle": 10}
     return config
 
 
-DATABASES = {"default": database()}
+DATABASES = {"default": with_limits(server(DATABASE_URL, "DATABASE_URL") if DATABASE_URL else embedded())}
+for _number, _url in enumerate(read("DATABASE_REPLICA_URLS"), start=1):
+    # Searches read these where they have the present corpus version (common/postgresql/replicas.py).
+    DATABASES[f"replica_{_number}"] = with_limits(server(_url, "DATABASE_REPLICA_URLS")) | {
+        "TEST": {"MIRROR": "default"}
+    }
 
 # --- Queue: Celery, on the same PostgreSQL unless CELERY_BROKER_URL or REDIS_URL names another ----------------------
 
@@ -207,6 +237,11 @@ def queue_conn_string() -> str:
 
 CELERY_BROKER_URL = read("CELERY_BROKER_URL", default=REDIS_URL or "pgmq://localhost")
 QUEUE_IN_DATABASE = CELERY_BROKER_URL.startswith("pgmq:")
+if PGBOUNCER and QUEUE_IN_DATABASE:
+    raise ImproperlyConfigured(
+        "DATABASE_PGBOUNCER does not go with a queue in the database, which prepares statements. "
+        "Set REDIS_URL or CELERY_BROKER_URL too."
+    )
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"visibility_timeout": 3600}
 if QUEUE_IN_DATABASE:
     CELERY_BROKER_TRANSPORT_OPTIONS |= {"conn_string": queue_conn_string(), "init_extension": False, "pool_size": 2}
@@ -258,6 +293,7 @@ CELERY_BEAT_SCHEDULE = queues.scheduled(
         "ask followed questions again": {"task": "qa_app.tasks.renew_followed", "schedule": INDEX_SWEEP_SECONDS},
         "send what is in the outbox": {"task": "qa_app.tasks.notify_followers", "schedule": INDEX_SWEEP_SECONDS},
         "forget old counters": {"task": "inform_site.clients.tasks.prune_counters", "schedule": 3600},
+        "forget old logins": {"task": "inform_site.tasks.prune_accounts", "schedule": 3600},
     }
 )
 
@@ -337,6 +373,7 @@ OPENAI_TIMEOUT_SECONDS = read("OPENAI_TIMEOUT_SECONDS")  # for all that is asked
 # The time limit of one answer; after that it is cancelled, and nothing of it is stored.
 ANSWER_SECONDS = read("INFORM_ANSWER_SECONDS", default=OPENAI_TIMEOUT_SECONDS + 30)
 OPENAI_REPLY_TOKENS = read("OPENAI_REPLY_TOKENS")
+OPENAI_CONTEXT_TOKENS = read("OPENAI_CONTEXT_TOKENS")  # of prompt and reply; 0 asks the server
 OPENAI_PRICE_PROMPT = read("OPENAI_PRICE_PROMPT")  # of 1,000 tokens
 OPENAI_PRICE_REPLY = read("OPENAI_PRICE_REPLY")
 OPENAI_DAILY_LIMIT = read("OPENAI_DAILY_LIMIT")  # in the unit of the prices; 0 is none
@@ -399,13 +436,65 @@ STORAGES = {
     else {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
 }
 
-LOGIN_URL = "admin:login"
-PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+# --- Accounts of the desk: docs/operating.md ------------------------------------------------------------------------
+
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "admin:index"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = ["inform_site.accounts.hashing.BoundedArgon2Hasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "inform_site.accounts.passwords.SiteWordsValidator"},
 ]
+SECOND_FACTOR_REQUIRED: bool = read("INFORM_SECOND_FACTOR_REQUIRED")
+SESSION_HOURS: int = read("INFORM_SESSION_HOURS")
+SESSION_COOKIE_AGE = 60 * read("INFORM_SESSION_IDLE_MINUTES")
+AUDIT_DAYS: int = read("INFORM_AUDIT_DAYS")
+ACCOUNT_ADAPTER = "inform_site.accounts.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]  # nobody signs up; allauth asks for agreement with the line above
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True  # SESSION_COOKIE_AGE decides
+ACCOUNT_RATE_LIMITS = False  # accounts/throttle.py counts in the database, for all processes
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 900  # seconds
+MFA_ADAPTER = "inform_site.accounts.adapters.MFAAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION  # browsers allow passkeys on http://localhost
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # addresses are given by administrators
+MFA_RATE_LIMITS = False
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_FORMS = {
+    "authenticate": "inform_site.accounts.forms.CountedAuthenticateForm",
+    "reauthenticate": "inform_site.accounts.forms.CountedReauthenticateForm",
+}
+SOCIALACCOUNT_ADAPTER = "inform_site.accounts.adapters.SocialAccountAdapter"
+SOCIALACCOUNT_STORE_TOKENS = False
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 5  # seconds
+OIDC_SERVER: str = read("INFORM_OIDC_SERVER")
+OIDC_CLIENT: str = read("INFORM_OIDC_CLIENT")
+if bool(OIDC_SERVER) != bool(OIDC_CLIENT):
+    raise ImproperlyConfigured(
+        "INFORM_OIDC_SERVER and INFORM_OIDC_CLIENT need each other. Set both, or leave both out."
+    )
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "oidc",
+                "name": read("INFORM_OIDC_NAME"),
+                "client_id": OIDC_CLIENT,
+                "secret": read("INFORM_OIDC_SECRET"),
+                "settings": {"server_url": OIDC_SERVER, "oauth_pkce_enabled": True},
+            }
+        ]
+        if OIDC_SERVER
+        else [],
+    }
+}
 
 # --- The API: docs/api.md -------------------------------------------------------------------------------------------
 
@@ -463,8 +552,6 @@ SPECTACULAR_SETTINGS = {
 # Requests that a web process works at, and those that may wait; others get a 503 at once.
 REQUESTS_AT_ONCE: int = read("INFORM_REQUESTS_AT_ONCE")
 REQUESTS_WAITING: int = read("INFORM_REQUESTS_WAITING")
-# Whether responses carry their processing time, for measurements.
-SERVER_TIMING = read("INFORM_SERVER_TIMING")
 # The trusted proxies: a number of hops, or networks as 10.0.0.0/8. Only these may report a client's address.
 PROXIES = read("INFORM_PROXIES")
 # Pages of these origins may call the API with a key; * admits all.
@@ -507,7 +594,9 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 3_000  # of the same form: 8 for each passage, 1
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_NAME = "__Host-sessionid" if PRODUCTION else "sessionid"
+CSRF_COOKIE_NAME = "__Host-csrftoken" if PRODUCTION else "csrftoken"
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PRODUCTION
 if PRODUCTION:

@@ -45,6 +45,7 @@ class Child:
     environment: Mapping[str, str]
     folder: Path | None
     max_failures: int
+    files: Sequence[int]
     colour: int
     restarts: int = 0
     failures: int = 0
@@ -100,10 +101,14 @@ class Supervisor:
         environment: Mapping[str, str] | None = None,
         folder: Path | None = None,
         max_failures: int = 1,
+        files: Sequence[int] = (),
     ) -> None:
-        """Start a child, and start it again when it ends; see Child for `max_failures`."""
+        """Start a child, and start it again when it ends; see Child for `max_failures`.
+
+        The child inherits the open `files`, under the same numbers.
+        """
         colour = COLOURS[len(self._children) % len(COLOURS)]
-        child = Child(name, command, environment or os.environ, folder, max_failures, colour)
+        child = Child(name, command, environment or os.environ, folder, max_failures, files, colour)
         self._launch(child)
         self._children.append(child)
 
@@ -152,6 +157,7 @@ class Supervisor:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            pass_fds=child.files,
             start_new_session=True,  # the terminal's Ctrl-C reaches us alone
             preexec_fn=die_with_parent,
         )

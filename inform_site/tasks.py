@@ -6,10 +6,13 @@ import logging
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 from celery import shared_task
 from django.conf import settings
+from django.db import DatabaseError
 
-from inform_site.backups import making, programs
+from inform_site.accounts import audit, sessions, throttle
+from inform_site.backups import making, programs, records
 
 logger = logging.getLogger(__name__)
 
@@ -24,8 +27,17 @@ def back_up() -> None:
             most=settings.BACKUPS_KEPT,
             say=logger.debug,
         )
-    except (programs.BackupError, OSError) as error:
+    except (programs.BackupError, OSError, DatabaseError, psycopg.Error) as error:
+        records.note_failure(str(error))
         logger.error("The backup was not made: %s", error)
         return
     if made:
         logger.info("Backed up to %s", made.path)
+
+
+@shared_task(name="inform_site.tasks.prune_accounts")
+def prune_accounts() -> None:
+    """Delete failed logins that no longer count, sessions that have ended, and old entries of the audit log."""
+    throttle.prune()
+    sessions.prune()
+    audit.prune()

@@ -8,6 +8,7 @@ from inform_site import health, language
 from inform_site.api import views as api
 
 urlpatterns = [
+    path("admin/", include("inform_site.accounts.urls")),
     path("admin/", admin.site.urls),
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),

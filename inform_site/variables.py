@@ -67,8 +67,16 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
         Variable("DATABASE_URL", ADDRESS, "",
                  "A PostgreSQL server with pgvector 0.8.4 or newer, instead of the embedded one.",
                  example="postgresql://inform:password@localhost:5432/inform", is_secret=True),
+        Variable("DATABASE_REPLICA_URLS", LIST, [],
+                 "Read replicas in streaming replication, separated by commas. Searches read one that has the present "
+                 "corpus version, else the primary.",
+                 example="postgresql://inform:password@replica:5432/inform", is_secret=True),
+        Variable("DATABASE_PGBOUNCER", BOOL, False,
+                 "Whether these addresses lead to PgBouncer in transaction mode: then nothing is left in a session. "
+                 "Needs a queue elsewhere."),
         Variable("DATABASE_POOL_SIZE", COUNT, 0,
-                 "Connections that a web process keeps open; 0 opens one for each request. Not for the worker."),
+                 "Connections that a web process keeps open; 0 opens one for each request. Not for the worker. Unless "
+                 "set, the supervised web processes share 24, but each has 6 at least."),
         Variable("DATABASE_SECONDS", SECONDS, 2.5,
                  "How long a reader's request may wait for the database, over all its statements. Then it gets a 503."),
         Variable("REDIS_URL", ADDRESS, "",
@@ -83,11 +91,16 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
         Variable("INFORM_TASK_MEGABYTES", NUMBER, 3_000, "Above how much memory a task of the workers is ended."),
     ),
     "Load": (
+        Variable("WEB_PROCESSES", NUMBER, None,
+                 "How many web processes `make run` and `python -m inform_site.web` keep. Unless set, one for each "
+                 "core.",
+                 example="2"),
         Variable("INFORM_REQUESTS_AT_ONCE", NUMBER, 3,
-                 "Requests that a web process works at; one more than its cores is a good number. Others wait for half "
-                 "a second at most. One that waits for a language model is not counted."),
+                 "Requests that a web process works at. Unless set, a supervised one works at one more than its share "
+                 "of the cores. Others wait for half a second at most. One that waits for a language model is not "
+                 "counted."),
         Variable("INFORM_REQUESTS_WAITING", NUMBER, 9,
-                 "Requests that may wait. Beyond them the site answers 503 with Retry-After at once."),
+                 "Requests that may wait in a web process. Beyond them it answers 503 with Retry-After at once."),
         Variable("INFORM_SERVER_TIMING", BOOL, False,
                  "Every response says how long it took to make (Server-Timing): for measurements, not for readers."),
     ),
@@ -117,6 +130,20 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
                  "Answers by API key that a language model writes."),
         Variable("INFORM_KEY_READS", QUOTA, Limits(1_200, 200_000), "Reading by API key."),
         Variable("INFORM_KEY_WRITES", QUOTA, Limits(120, 10_000), "Changes by API key."),
+    ),
+    "Accounts of the desk: docs/operating.md": (
+        Variable("INFORM_SECOND_FACTOR_REQUIRED", BOOL, False,
+                 "Nobody works at the desk without a second factor: an app or a passkey."),
+        Variable("INFORM_SESSION_IDLE_MINUTES", NUMBER, 720, "A session that is not used for so long ends."),
+        Variable("INFORM_SESSION_HOURS", NUMBER, 168, "A session ends after so long, used or not."),
+        Variable("INFORM_AUDIT_DAYS", COUNT, 365,
+                 "After how many days entries of the audit log are deleted; 0 is never."),
+        Variable("INFORM_OIDC_SERVER", ADDRESS, "",
+                 "The address of an OpenID Connect provider, by which people of the desk may sign in.",
+                 example="https://login.example/realms/staff"),
+        Variable("INFORM_OIDC_CLIENT", TEXT, "", "The client's id there.", example="inform"),
+        Variable("INFORM_OIDC_SECRET", TEXT, "", "The client's secret there.", is_secret=True),
+        Variable("INFORM_OIDC_NAME", TEXT, "Single sign-on", "What the button of the login page calls it."),
     ),
     "Curating": (
         Variable("INFORM_REVIEW_REQUIRED", BOOL, False,
@@ -175,6 +202,8 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
         Variable("OPENAI_TIMEOUT_SECONDS", NUMBER, 30,
                  "For all that is asked of the model for one answer; then passages are quoted."),
         Variable("OPENAI_REPLY_TOKENS", NUMBER, 2_000, "The longest reply to one request."),
+        Variable("OPENAI_CONTEXT_TOKENS", COUNT, 0,
+                 "How many tokens prompt and reply may have together; 0 asks the server. Evidence is chosen to fit."),
         Variable("OPENAI_PRICE_PROMPT", AMOUNT, 0.0, "What 1,000 tokens of a prompt cost."),
         Variable("OPENAI_PRICE_REPLY", AMOUNT, 0.0, "What 1,000 tokens of a reply cost."),
         Variable("OPENAI_DAILY_LIMIT", AMOUNT, 0.0,

@@ -4,6 +4,7 @@ The database comes from `tests/cluster.py`.
 """
 
 import json
+import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -13,6 +14,7 @@ import hypothesis
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.test import Client
 from django.utils import translation
 
 from corpus_app.embedding import chosen
@@ -34,6 +36,24 @@ def pytest_configure() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--scripted-replies", type=int, default=80, help="replies of a scripted model to try (80)")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def signed_in_a_moment_ago() -> Iterator[None]:
+    """Let `force_login` leave a session like that of a login by password: dangerous acts ask for a recent one."""
+    force_login = Client.force_login
+
+    def log_in(client: Client, user: Any, backend: str | None = None) -> None:
+        force_login(client, user, backend)
+        session = client.session
+        session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
+        session["account_authentication_methods_user"] = str(user.pk)
+        session["began_at"] = session["seen_at"] = time.time()  # noted once a minute, with some queries
+        session.save()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Client, "force_login", log_in)
+        yield
 
 
 @pytest.fixture(scope="session")

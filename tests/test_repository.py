@@ -13,8 +13,7 @@ import yaml
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from inform_site import postgres, variables
-from inform_site.management.commands import up
+from inform_site import __version__, postgres, variables
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("base", "dev")
@@ -73,7 +72,7 @@ def test_settings_are_the_same_in_code_example_and_documentation() -> None:
 def test_environment_is_read_in_settings_alone() -> None:
     """The exceptions run before Django does, or hand our environment to a process. Defaults for libraries may be set."""
     exempt = {
-        "environment.py", "settings.py", "bootstrap.py", "postgres.py", "supervisor.py", "up.py", "programs.py",
+        "environment.py", "settings.py", "bootstrap.py", "postgres.py", "supervisor.py", "up.py", "web.py", "programs.py",
     }  # fmt: skip
     readers = [
         str(path.relative_to(ROOT))
@@ -110,9 +109,19 @@ def test_compose_starts_every_part_in_order_with_volumes_and_known_settings() ->
         assert "healthcheck" in service or service.get("restart") == "no", name
     for name in OUR_SERVICES:
         assert services[name]["env_file"] == [{"path": ".env", "required": False}]  # every setting reaches it
-    assert services["database"]["image"] == f"pgvector/pgvector:pg{postgres.MAJOR_VERSION}"  # which the tests run
+        assert services[name]["image"] == f"inform:{__version__}"
+    for name, service in services.items():
+        assert service["read_only"], name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service.keys() >= {"mem_limit", "pids_limit", "logging"}, name
+    default = f":-pgvector/pgvector:pg{postgres.MAJOR_VERSION}}}"  # which the tests run
+    assert services["database"]["image"].endswith(default)
+    assert "backups:/var/backups/inform" in services["worker-upkeep"]["volumes"]  # whose worker makes them
     for name in OUR_SERVICES - {"migrate"}:
         assert services[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+    assert services["worker-index"]["mem_limit"] == "4g"
+    assert variables.VARIABLES["INFORM_TASK_MEGABYTES"].default < 4_000
     used = {volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])}
     assert used == set(compose["volumes"])
 
@@ -131,8 +140,35 @@ def test_image_is_not_run_as_root_holds_nothing_private_and_believes_no_proxy() 
     """The site itself believes proxies as far as `INFORM_PROXIES` goes; a server before it would believe all on loopback."""
     assert re.findall(r"^USER (\w+)$", text("Dockerfile"), re.MULTILINE)[-1:] == ["inform"]
     assert {".env", ".data", ".git", ".venv"} <= set(text(".dockerignore").split())
-    assert "--no-proxy-headers" in up.web_command(8000)
+    assert "proxy_headers=False" in text("inform_site/web.py")
     assert '"--no-proxy-headers"' in text("Dockerfile")
+
+
+def test_a_release_has_one_number_and_lines_in_the_changelog() -> None:
+    releases = re.findall(r"^## \[(\d+\.\d+\.\d+)\] – \d{4}-\d\d-\d\d$", text("CHANGELOG.md"), re.MULTILINE)
+
+    assert releases[0] == __version__
+    assert "## [Unreleased]" in text("CHANGELOG.md").partition(f"## [{__version__}]")[0]
+    assert f'image.version="{__version__}"' in text("Dockerfile")
+    archives = {path.stem for path in (ROOT / "tests/upgrade").glob("*.tar")}  # which every later release restores
+    assert archives == set(releases)
+
+
+def test_examples_for_proxies_and_systemd_are_valid_and_admit_what_the_site_does() -> None:
+    nginx = text("deploy/nginx/inform.conf")
+    limits = [int(size) * 2**20 for size in re.findall(r"client_max_body_size (\d+)m;", nginx)]
+    assert (
+        limits == [int(size) * 2**20 for size in re.findall(r"max_size (\d+)MiB", text("deploy/caddy/Caddyfile"))][::-1]
+    )
+    assert limits[0] >= settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    assert limits[1] > settings.IMPORT_MEGABYTES * 1_000_000
+    assert int(re.findall(r"proxy_read_timeout (\d+)s", nginx)[0]) > settings.ANSWER_SECONDS
+
+    units = ROOT / "deploy/systemd"
+    wanted = " ".join(re.findall(r"^Wants=(.*)$", text("deploy/systemd/inform.target"), re.MULTILINE)).split()
+    assert {f"inform-worker@{queue.name}.service" for queue in settings.QUEUES} < set(wanted)
+    for name in {re.sub("@.*", "@.service", unit) for unit in wanted}:
+        assert (units / name).exists(), name
 
 
 @pytest.mark.parametrize("lock", LOCKS)

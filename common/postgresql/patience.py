@@ -32,6 +32,20 @@ def patience(seconds: float | None) -> Iterator[None]:
 
 
 @contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Let the block wait for `seconds` of what is left, and count them there; less where less is left."""
+    left = _patience.get()
+    part = Patience(seconds if left is None else min(seconds, left.seconds))
+    given, token = part.seconds, _patience.set(part)
+    try:
+        yield
+    finally:
+        _patience.reset(token)
+        if left is not None:
+            left.seconds -= given - part.seconds
+
+
+@contextmanager
 def spending(most: float | None = None) -> Iterator[float | None]:
     """Yield the seconds that the block may wait, `most` at most, and count its time; None is no limit."""
     left = _patience.get()

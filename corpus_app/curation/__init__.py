@@ -36,7 +36,7 @@ from corpus_app.curation.full_export import export_everything, zip_everything
 from corpus_app.curation.history import CannotRestore, restore
 from corpus_app.curation.identifiers import clean_authors, clean_doi, clean_pmid, clean_url
 from corpus_app.curation.importing import ImportReport, import_corpus, known_ids
-from corpus_app.curation.lexica import BadSiteFile, current_lexica, revise_site, set_lexica
+from corpus_app.curation.lexica import BadSiteFile, current_lexica, revise_lexicon, revise_site, set_lexica
 from corpus_app.curation.merging import TAKEABLE, CannotMerge, merge
 from corpus_app.curation.replacing import CannotReplace, Replacement, find_faults, replace_corpus
 from corpus_app.curation.rows import find_text_fault
@@ -142,6 +142,7 @@ __all__ = [
     "remove_passage",
     "replace_corpus",
     "restore",
+    "revise_lexicon",
     "revise_passage",
     "revise_site",
     "revise_study",

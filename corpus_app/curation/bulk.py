@@ -18,12 +18,13 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
+from common.postgresql.locks import work_lock
 from common.waking import wake
 from corpus_app.curation import changing, merging, rows, running, undoing
 from corpus_app.curation.acts import Act, CurationError, NotReady, act, error_text, wake_indexing
 from corpus_app.curation.changing import Planned
 from corpus_app.curation.history import as_text
-from corpus_app.curation.running import JobRun, job_lock, lock_job
+from corpus_app.curation.running import JobRun, lock_job
 from corpus_app.models import BulkEdit, BulkEditItem, CorpusEvent, ImportJob, Study
 
 TASK = "corpus_app.tasks.carry_on_bulk_edits"
@@ -289,7 +290,7 @@ def summarize(planned: Iterable[Planned], *, shown: int, most_counts: int = 20) 
 
 def bulk_lock() -> AbstractContextManager[bool]:
     """Try to take the lock of bulk edits; the context says whether it was free."""
-    return job_lock(LOCK_KEY)
+    return work_lock(LOCK_KEY)
 
 
 def find_work() -> BulkEdit | None:

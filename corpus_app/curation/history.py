@@ -272,11 +272,13 @@ def _restore_finding(event: CorpusEvent, by: User | None) -> None:
 def _set_lexica(event: CorpusEvent, by: User | None) -> None:
     before = _before(event)
     kept = {name: content for name, content in lexica.current_lexica().items() if name not in before}
-    lexica.set_lexica(kept | {name: content for name, content in before.items() if content}, by=by)
+    restored = kept | {name: content for name, content in before.items() if content}
+    lexica.set_lexica(restored, by=by, action=lexica.REVISED)
 
 
 _UNDO: Mapping[str, Callable[[CorpusEvent, User | None], None]] = {
-    "import_lexica": _set_lexica,
+    lexica.IMPORTED: _set_lexica,
+    lexica.REVISED: _set_lexica,
     "revise_study": _revise_study,
     "label_study": _revise_study,
     "assign_study": _assign_study,

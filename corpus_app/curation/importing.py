@@ -21,7 +21,7 @@ from corpus_app.curation.acts import Act, BrokenText, act, wake_indexing
 from corpus_app.curation.creating import column_values, create_studies, default_status_reason
 from corpus_app.curation.entries import save_certainty, save_concept
 from corpus_app.curation.exporting import current_vocabulary
-from corpus_app.curation.lexica import set_lexica
+from corpus_app.curation.lexica import import_lexica
 from corpus_app.curation.studies import find_obstacle, find_quality_obstacle, merge_labels, publish
 from corpus_app.facets import facets_to_json, find_fault
 from corpus_app.models import (
@@ -90,13 +90,16 @@ def import_corpus(
     by_name: str = "",
     publish: bool = False,
     dry_run: bool = False,
+    replace_settings: bool = False,
     on_progress: Progress | None = None,
 ) -> ImportReport:
     """Import the valid drafts; a dry run rolls everything back.
 
-    `publish` publishes the studies whose files say published.
+    `publish` publishes the studies whose files say published. `replace_settings` replaces the site file and the word
+    lists even where they were revised at the desk.
     """
     run = _Import(by=by, by_name=by_name or "import_corpus", problems=list(corpus.problems), broken=corpus.broken)
+    run.replace_settings = replace_settings
     run.notes += map(str, corpus.notes)
     if dry_run:
         with transaction.atomic():
@@ -133,6 +136,7 @@ class _Import:
     by_name: str
     problems: list[Problem]
     broken: int
+    replace_settings: bool = False
     created: set[str] = field(default_factory=set)
     updated: set[str] = field(default_factory=set)
     unchanged: int = 0
@@ -145,7 +149,8 @@ class _Import:
     def import_all(self, corpus: CorpusDraft, *, publish: bool, on_progress: Progress | None) -> None:
         vocabulary_is_new = self._import_vocabulary(corpus.vocabulary)
         if corpus.lexica is not None:
-            set_lexica(corpus.lexica, by=self.by, by_name=self.by_name)
+            kept = import_lexica(corpus.lexica, replace_revised=self.replace_settings, by=self.by, by_name=self.by_name)
+            self.notes += [f"{name}.toml was changed at the desk since it was imported, and is kept." for name in kept]
         for done, draft in enumerate(corpus.studies, start=1):
             self._import_study(draft)
             if on_progress:

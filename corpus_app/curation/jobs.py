@@ -22,6 +22,7 @@ from django.db.models import Case, F, FloatField, Func, Q, When
 from django.db.models.functions import Cast
 from django.utils import timezone
 
+from common.postgresql.locks import work_lock
 from common.waking import wake
 from corpus_app import search, sources
 from corpus_app.curation import effects, items, lookup, running, zotero
@@ -34,7 +35,7 @@ from corpus_app.curation.items import Options as Options
 from corpus_app.curation.items import options_of
 from corpus_app.curation.listed_lookups import ListedLookup, title_of
 from corpus_app.curation.reading import Reading
-from corpus_app.curation.running import JobRun, job_lock, lock_job
+from corpus_app.curation.running import JobRun, lock_job
 from corpus_app.models import Collection, ImportItem, ImportJob
 from corpus_app.sources import Intake, Item, Source, serialization
 from corpus_app.sources.bibliography import Record, items_of
@@ -196,7 +197,7 @@ def prune(*, before: datetime) -> int:
 
 def import_lock() -> AbstractContextManager[bool]:
     """Try to take the import lock; the context says whether it was free."""
-    return job_lock(LOCK_KEY)
+    return work_lock(LOCK_KEY)
 
 
 def find_work() -> ImportJob | None:

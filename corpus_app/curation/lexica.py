@@ -9,10 +9,11 @@ import tomlkit
 from django.contrib.auth.models import User
 
 from corpus_app.curation.acts import CurationError, EditConflict, NotAllowed, act
-from corpus_app.models import CorpusLexicon
+from corpus_app.models import CorpusEvent, CorpusLexicon
 from corpus_app.sources import site_hash, site_problems
 
 SITE, SAFETY = "site", "safety"
+IMPORTED, REVISED = "import_lexica", "revise_lexica"  # actions of the history
 NOT_PUBLIC_ALONE = "The words of the site are public at once"
 
 
@@ -20,10 +21,13 @@ class BadSiteFile(CurationError):
     """A change that would leave a site file which no import takes."""
 
 
-def set_lexica(lexica: Mapping[str, str], *, by: User | None, by_name: str = "") -> bool:
+def set_lexica(
+    lexica: Mapping[str, str], *, by: User | None, by_name: str = "", action: str = IMPORTED
+) -> bool:  # fmt: skip
     """Store exactly these word lists, TOML by name; return whether any changed.
 
-    A change raises the corpus version, because answers depend on the lists.
+    A change raises the corpus version, because answers depend on the lists. The action REVISED keeps the lists that
+    changed from being replaced by the next import.
     """
     with act(by=by, by_name=by_name) as current:
         before = current_lexica()
@@ -38,13 +42,36 @@ def set_lexica(lexica: Mapping[str, str], *, by: User | None, by_name: str = "")
         for name in changes.keys() & lexica.keys():
             CorpusLexicon.objects.update_or_create(name=name, defaults={"content": lexica[name]})
         current.is_noticeable = True
-        current.record("import_lexica", changes=changes)
+        current.record(action, changes=changes)
         return True
+
+
+def import_lexica(lexica: Mapping[str, str], *, replace_revised: bool, by: User | None, by_name: str) -> list[str]:
+    """Store the word lists of a folder in place of the stored ones, and return the names of those that were kept.
+
+    A list that was revised at the desk is kept, unless `replace_revised`.
+    """
+    before = current_lexica()
+    kept = (
+        [] if replace_revised else [name for name in before if before[name] != lexica.get(name) and _is_revised(name)]
+    )
+    set_lexica({**lexica, **{name: before[name] for name in kept}}, by=by, by_name=by_name)
+    return kept
+
+
+def _is_revised(name: str) -> bool:
+    events = CorpusEvent.objects.filter(action__in=(IMPORTED, REVISED), detail__changes__has_key=name)
+    return events.order_by("-pk").values_list("action", flat=True).first() == REVISED
 
 
 def current_lexica() -> dict[str, str]:
     """Return the stored word lists, TOML by name."""
     return dict(CorpusLexicon.objects.values_list("name", "content"))
+
+
+def revise_lexicon(name: str, content: str, *, by: User | None) -> bool:
+    """Store another text of one word list, as curators do at the desk; return whether it changed."""
+    return set_lexica(current_lexica() | {name: content}, by=by, action=REVISED)
 
 
 def revise_site(changes: Mapping[str, Any], *, seen: str | None = None, by: User | None, by_name: str = "") -> bool:
@@ -67,7 +94,7 @@ def revise_site(changes: Mapping[str, Any], *, seen: str | None = None, by: User
             return False
         if problems := list(site_problems(revised)):
             raise BadSiteFile(" ".join(f"{problem.field}: {problem.reason}" for problem in problems))
-        return set_lexica(current_lexica() | {SITE: revised}, by=by, by_name=by_name)
+        return set_lexica(current_lexica() | {SITE: revised}, by=by, by_name=by_name, action=REVISED)
 
 
 def _merge(table: Any, changes: Mapping[str, Any]) -> None:

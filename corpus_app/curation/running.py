@@ -7,12 +7,12 @@ and nothing is done twice.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from celery.exceptions import SoftTimeLimitExceeded
-from django.db import Error, InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -33,23 +33,6 @@ TOO_LARGE = "It takes more memory than a worker may have. Split the file, or ask
 
 class Ended(Exception):
     """The job was cancelled while it was running."""
-
-
-@contextmanager
-def job_lock(key: int) -> Iterator[bool]:
-    """Try to take the advisory lock of a kind of jobs and yield whether it was free.
-
-    The lock ends with the connection, so a killed process blocks nobody.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
-        is_acquired = bool(cursor.fetchone()[0])
-    try:
-        yield is_acquired
-    finally:
-        if is_acquired:
-            with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
 
 
 def lock_job(rows: QuerySet[J], *statuses: str, what: str = "This") -> J:

@@ -34,7 +34,7 @@ def _hidden_fields(site: Site) -> frozenset[str]:
     hidden |= frozenset() if site.facets.keys() - COLUMNS.keys() else {"facets"}
     if site.is_about_people:
         return hidden
-    is_graded = not site.source_kinds or any(kind.strength for kind in site.source_kinds.values())
+    is_graded = any(kind.strength for kind in site.source_kinds.values())
     return hidden | OF_PEOPLE if is_graded else hidden | OF_PEOPLE | {"risk_of_bias"}
 
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django import forms
 from django.apps import apps
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
@@ -97,6 +99,23 @@ class PersonAdmin(DjangosUserAdmin):
     list_display = ("username", "first_name", "last_name", "roles", "is_active", "last_login")
     list_filter = ("is_active", ("groups", RoleFilter))
     filter_horizontal = ()  # Django's two-box widget is not accessible to screen readers
+
+    actions = ("end_sessions", "remove_second_factors")
+
+    @admin.action(description="End their sessions", permissions=["change"])
+    def end_sessions(self, request: HttpRequest, people: QuerySet[User]) -> None:
+        sessions = list(UserSession.objects.filter(user__in=self._changeable(request, people)))
+        for session in sessions:
+            session.end()
+        messages.success(request, f"Sessions ended: {len(sessions)}.")
+
+    @admin.action(description="Remove their second factors, for who lost them", permissions=["change"])
+    def remove_second_factors(self, request: HttpRequest, people: QuerySet[User]) -> None:
+        Authenticator.objects.filter(user__in=self._changeable(request, people)).delete()
+        messages.success(request, "Removed: they log in with their password, and add new ones.")
+
+    def _changeable(self, request: HttpRequest, people: QuerySet[User]) -> list[User]:
+        return [person for person in people if self.has_change_permission(request, person)]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         people: QuerySet[User] = super().get_queryset(request).prefetch_related("groups")

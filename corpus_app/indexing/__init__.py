@@ -15,6 +15,7 @@ from corpus_app.indexing.state import (
     read_state,
 )
 from corpus_app.indexing.sync import HEADING_WEIGHT, sync_states, sync_studies
+from corpus_app.indexing.term_statistics import merge_term_statistics
 from corpus_app.indexing.worker import (
     BATCH,
     Indexed,
@@ -47,6 +48,7 @@ __all__ = [
     "index_stale",
     "is_under_way",
     "maintain_ann",
+    "merge_term_statistics",
     "pace",
     "progress",
     "read_state",

@@ -7,13 +7,14 @@ run concurrently, in one process at a time, with one core.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import Error, connection, transaction
 from django.utils import timezone
 
+from common.postgresql.locks import work_lock
 from corpus_app import embedding, models, records
 from corpus_app.embedding import metric
 from corpus_app.indexing.planner_statistics import analyse
@@ -46,7 +47,7 @@ def maintain_ann(encoders: Sequence[str]) -> tuple[ApproximateIndex, ...]:
     returns at once. The indexes of an encoder whose vectors are kept remain.
     """
     built: list[ApproximateIndex] = []
-    with _ann_lock() as is_ours:
+    with work_lock(ANN_LOCK_ID) as is_ours:
         if not is_ours:
             return ()
         wanted = {row.name: row for encoder in dict.fromkeys(encoders) for row in _wanted(encoder)}
@@ -117,20 +118,6 @@ _TEXTS_BY_KIND = """
 
 
 # --- Build and drop ---------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _ann_lock() -> Iterator[bool]:
-    """Try to take the lock of the one building process; it ends with the connection."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [ANN_LOCK_ID])
-        is_ours = bool(cursor.fetchone()[0])
-    try:
-        yield is_ours
-    finally:
-        if is_ours:
-            with suppress(Error), connection.cursor() as cursor:  # a lost connection has released the lock
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [ANN_LOCK_ID])
 
 
 def _drop_all_but(wanted: dict[str, ApproximateIndex], *, kept: str) -> None:

@@ -7,7 +7,7 @@ from django.db import connection
 
 from corpus_app import embedding, passages
 from corpus_app.embedding import metric
-from corpus_app.indexing import study_texts, sync
+from corpus_app.indexing import study_texts, study_words, sync
 from corpus_app.models import Passage
 
 _ROWS = """
@@ -97,6 +97,13 @@ _FALSE_SHORT_TERMS = """
       AND (present.study_id, present.collection_id, present.kind, present.frequency, present.length)
           IS DISTINCT FROM (term.study_id, term.collection_id, term.kind, term.frequency, term.length)
 """
+_FALSE_WORDS = """
+    SELECT DISTINCT s.study_id
+    FROM present
+    FULL JOIN corpus_app_studyword w USING (study_id, field, word)
+    JOIN corpus_app_study s ON s.id = coalesce(present.study_id, w.study_id)
+    WHERE present.passages IS DISTINCT FROM w.passages
+"""
 
 
 def audit() -> list[str]:
@@ -111,6 +118,7 @@ def audit() -> list[str]:
     queries = {fault: _ROWS + query for fault, query in _FAULTS.items()}
     queries["its terms are not those of its words"] = sync.PRESENT_TERMS + _FALSE_TERMS
     queries["this text's terms are not those of its words"] = study_texts.PRESENT_TERMS + _FALSE_SHORT_TERMS
+    queries["its words are not those of its texts and names"] = study_words.PRESENT_WORDS + _FALSE_WORDS
     problems = []
     with connection.cursor() as cursor:
         for fault, query in queries.items():

@@ -14,10 +14,13 @@ from corpus_app.models import (
     StudyText,
     StudyTextTerm,
     StudyTextVector,
+    StudyWord,
+    TermStatistics,
 )
 
 _TABLES = (
-    PassageVector, PassageTerm, PassageSentence, StudyText, StudyTextVector, StudyTextTerm, Passage, Study,
+    PassageVector, PassageTerm, PassageSentence, StudyText, StudyTextVector, StudyTextTerm, StudyWord, TermStatistics,
+    Passage, Study,
 )  # fmt: skip
 
 

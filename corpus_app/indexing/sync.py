@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef
 
 from corpus_app import passages
-from corpus_app.indexing import plain_sentences, study_texts
+from corpus_app.indexing import plain_sentences, study_texts, study_words
 from corpus_app.models import Passage, PassageSentence, PassageVector, Study
 
 HEADING_WEIGHT = 2  # a word of the heading counts as two of the text; see docs/retrieval.md
@@ -61,6 +61,7 @@ def sync_studies(study_pks: Collection[int]) -> None:
         rows.exclude(content_hash=F("passage__content_hash")).delete()
         _mark_vectors(pks)
         _sync_terms(pks)
+        study_words.sync(pks)
         study_texts.sync(pks)
         # Retry passages that could not be indexed: the curator may have corrected them.
         Passage.with_plain.filter(study__in=pks, index_attempts__gt=0).update(index_attempts=0, index_error="")
@@ -75,6 +76,7 @@ def sync_states(study_pks: Collection[int]) -> None:
         _lock_studies(pks)
         _mark_vectors(pks)
         _sync_terms(pks)
+        study_words.sync(pks)
         study_texts.sync_states(pks)
 
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('corpus_app', '0025_encoder_choice'),
+        ('corpus_app', '0028_study_words'),
     ]
 
     operations = [

@@ -11,7 +11,6 @@ from typing import Any
 from django.db import connection
 
 from corpus_app import records, search
-from corpus_app.public.published import published_studies
 from corpus_app.records import Notice, Status
 
 KINDS = ("published", "withdrawn", "archived", "revised", "corrected", "expression_of_concern", "retracted", "cleared")
@@ -61,7 +60,7 @@ def since(version: int, *, versions: int) -> ChangesSince:
     events = _read_events(_BETWEEN, actions=_actions(), first=covered[0], last=covered[-1])
     keys = sorted({event.study_id for event in events})
     states = _read_events(_OF_STUDIES, actions=list(_STATES), studies=keys)
-    present = {entry.study.study_id: entry.study for entry in published_studies()}
+    present = search.studies(keys)
     grouped = _group_events(events, states=states, present=present)
     has_more = len(numbers) > versions
     return ChangesSince(grouped[::-1], covered[-1] if has_more else search.corpus_version(), has_more)
@@ -156,7 +155,7 @@ def _latest() -> tuple[Change, ...]:
     events = _read_events(_LATEST, actions=_actions(), versions=VERSIONS_SHOWN)
     keys = sorted({event.study_id for event in events})
     states = _read_events(_OF_STUDIES, actions=list(_STATES), studies=keys)
-    present = {entry.study.study_id: entry.study for entry in published_studies()}
+    present = search.studies(keys)
     return _group_events(events, states=states, present=present)
 
 

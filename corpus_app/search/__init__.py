@@ -13,17 +13,18 @@ from corpus_app.search.catalogue import (
     corpus_figures,
     curated_share,
     is_indexed,
-    is_word,
     lexicons,
+    most_studied,
     owner_name,
     site,
     site_hash,
     topic_ids,
-    vocabulary,
 )
 from corpus_app.search.citation_states import STILL_THERE, states, study_states
 from corpus_app.search.curated_questions import questions_naming, questions_of, questions_typed
+from corpus_app.search.findings import findings, findings_naming, most_compared
 from corpus_app.search.hybrid import find
+from corpus_app.search.named_studies import named_studies
 from corpus_app.search.passages import (
     as_record,
     find_passage,
@@ -39,8 +40,10 @@ from corpus_app.search.question_vectors import (
     mean_vector,
     warm_up,
 )
-from corpus_app.search.studies import certainties, find_study, findings, published_studies, references
+from corpus_app.search.selection import fits, study_ids
+from corpus_app.search.studies import certainties, concepts_of, find_study, published_studies, references, studies
 from corpus_app.search.study_scores import score_studies
+from corpus_app.search.titles import titles_typed
 from corpus_app.search.trials import with_alias, with_question
 from corpus_app.search.versions import (
     corpus_changed_at,
@@ -49,6 +52,7 @@ from corpus_app.search.versions import (
     snapshot,
     without_version,
 )
+from corpus_app.search.words import has_words, is_word, title_words, word_counts
 from corpus_app.sources import spreadsheet, to_bibtex, to_csl_json, to_ris
 
 __all__ = [
@@ -60,6 +64,7 @@ __all__ = [
     "certainties",
     "collections",
     "concepts",
+    "concepts_of",
     "corpus_changed_at",
     "corpus_digest",
     "corpus_figures",
@@ -72,11 +77,17 @@ __all__ = [
     "find_passage",
     "find_study",
     "findings",
+    "findings_naming",
+    "fits",
+    "has_words",
     "is_indexed",
     "is_word",
     "lexicons",
     "load_passages",
     "mean_vector",
+    "most_compared",
+    "most_studied",
+    "named_studies",
     "once_per_version",
     "owner_name",
     "passage_ids",
@@ -94,14 +105,18 @@ __all__ = [
     "spreadsheet",
     "statement_pipeline",
     "states",
+    "studies",
+    "study_ids",
     "study_states",
+    "title_words",
+    "titles_typed",
     "to_bibtex",
     "to_csl_json",
     "to_ris",
     "topic_ids",
-    "vocabulary",
     "warm_up",
     "with_alias",
     "with_question",
     "without_version",
+    "word_counts",
 ]

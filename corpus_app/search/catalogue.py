@@ -1,4 +1,4 @@
-"""The corpus as a whole: collections, concepts, vocabulary, lexicons and figures, each cached by corpus version."""
+"""The corpus as a whole: collections, concepts, lexicons and figures, each cached by corpus version."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q
 
-from corpus_app import indexing, models, quality, records
-from corpus_app.search import word_counts
+from corpus_app import indexing, models, records
 from corpus_app.search.versions import corpus_version, once_per_version
+from corpus_app.search.words import is_word
 from corpus_app.site import Site
 from corpus_app.sources import site_hash as file_hash
 from corpus_app.sources import site_of
@@ -37,16 +37,6 @@ def concepts() -> tuple[records.Concept, ...]:
 def topic_ids() -> frozenset[str]:
     """Return the concepts that have a page: named by a published study, or related to another concept by one."""
     return once_per_version(_read_topic_ids)
-
-
-def vocabulary() -> Mapping[str, int]:
-    """Return the words of the searchable passages, lower case, with the number of passages that contain each."""
-    return once_per_version(word_counts.read)
-
-
-def is_word(word: str) -> bool:
-    """Return whether scientific English has this lower-case word, whatever the corpus contains."""
-    return word in quality.standard()
 
 
 def owner_name() -> str:
@@ -75,6 +65,13 @@ def _occurs(words: Sequence[str]) -> bool:
         if is_name and models.Passage.objects.searchable().filter(text__contains=name).exists():
             return True
     return False
+
+
+def most_studied(limit: int) -> list[str]:
+    """Return the ids of the concepts of most searchable studies, the most frequent first."""
+    public = Q(studies__status=records.Status.PUBLISHED) & ~Q(studies__notice=records.Notice.RETRACTED)
+    rows = models.Concept.objects.annotate(carried=Count("studies", filter=public)).filter(carried__gt=0)
+    return list(rows.order_by("-carried", "concept_id").values_list("concept_id", flat=True)[:limit])
 
 
 def lexicons() -> Mapping[str, Mapping[str, Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 from django.db import connection
 
 from corpus_app import embedding
-from corpus_app.search import catalogue, versions
+from corpus_app.search import versions
 
 PREPARATION_SECONDS = 60.0
 POLL_SECONDS = 0.25
@@ -69,7 +69,7 @@ def encoder_of(vector: Sequence[float] | None) -> str:
 
 
 def warm_up() -> None:
-    """Load the encoder and the vocabulary before the first question.
+    """Load the encoder before the first question.
 
     Raises EncoderUnavailable when the encoder cannot be loaded. In a new installation, wait for the worker to choose
     between the compressed and the original encoder: loading the wrong one would waste time and memory.
@@ -81,7 +81,6 @@ def warm_up() -> None:
         # One text and several texts take different code paths.
         encode_questions(["How many books a week?", "How much shade a day?"])
         encode_question("How many books a week?")
-        catalogue.vocabulary()
     finally:
         if not connection.in_atomic_block:
             connection.close()  # the site runs this in a thread of its own, whose connection nobody else would close

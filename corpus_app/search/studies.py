@@ -1,36 +1,28 @@
-"""Published studies: their pages, references, findings and records."""
+"""Published studies: their pages, references and records."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection
+from django.db.models import OuterRef
 
 from corpus_app import models, records
-from corpus_app.appraisal import EFFECT_FIELDS, CertaintyLevel, bias_from_json, effect_of
+from corpus_app.appraisal import CertaintyLevel, bias_from_json
 from corpus_app.facets import facets_from_json
 from corpus_app.search.catalogue import concepts
+from corpus_app.search.findings import FINDING_FIELDS, as_finding
 from corpus_app.search.passages import as_record, text_passages
-from corpus_app.search.versions import once_per_version
 
 _REFERENCES = """
     SELECT study_id, title, authors, year, journal, doi, pmid, url, design, notice, population,
            n_participants, n_studies, risk_of_bias
     FROM corpus_app_study WHERE status IN ('published', 'archived') AND study_id = ANY(%s)
 """
-_FINDINGS = """
-    SELECT s.study_id, f.id, f.intervention, f.comparator, f.outcome, f.direction, f.statement, f.plain, f.lean,
-           f.effect_measure, f.effect_value, f.effect_lower, f.effect_upper, f.effect_level, f.effect_unit
-    FROM unnest(%s::text[]) WITH ORDINALITY AS wanted (study_id, place)
-    JOIN corpus_app_study s USING (study_id)
-    JOIN corpus_app_finding f ON f.study_id = s.id
-    WHERE s.status = 'published' AND s.notice <> 'retracted' AND NOT f.is_unconfirmed
-    ORDER BY wanted.place, f.position
-"""
-_FINDING_FIELDS = ("intervention", "comparator", "outcome", "direction", "statement", "plain", "lean", *EFFECT_FIELDS)
 
 
 def find_study(study_id: str, *, with_archived: bool = False) -> records.StudyPage | None:
@@ -44,7 +36,7 @@ def find_study(study_id: str, *, with_archived: bool = False) -> records.StudyPa
         study=as_record(study, concept_ids),
         passages=text_passages(study_id),
         findings=tuple(
-            _finding(study_id, f.pk, *(getattr(f, name) for name in _FINDING_FIELDS))
+            as_finding(study_id, f.pk, *(getattr(f, name) for name in FINDING_FIELDS))
             for f in study.findings.filter(is_unconfirmed=False).order_by("position")
         ),
         concepts=tuple(concept for concept in concepts() if concept.concept_id in concept_ids),
@@ -66,20 +58,10 @@ def references(study_ids: Sequence[str]) -> tuple[records.Reference, ...]:
     return tuple(found[study_id] for study_id in study_ids if study_id in found)
 
 
-def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
-    """Return the confirmed findings of these studies, in the order of the ids, then in the curator's order.
-
-    Studies that are not published or are retracted have none.
-    """
-    if not study_ids:
-        return ()
-    with connection.cursor() as cursor:
-        cursor.execute(_FINDINGS, [list(study_ids)])
-        return tuple(_finding(*row) for row in cursor.fetchall())
-
-
-def certainties() -> tuple[records.Certainty, ...]:
-    """Return the curators' judgements of bodies of evidence, in their order."""
+def certainties(intervention: str | None = None, outcome: str | None = None) -> tuple[records.Certainty, ...]:
+    """Return the curators' judgements of bodies of evidence, in their order: all, or those of these concepts."""
+    pair = {"intervention": intervention, "outcome": outcome}
+    rows = models.OutcomeCertainty.objects.filter(**{name: value for name, value in pair.items() if value is not None})
     return tuple(
         records.Certainty(
             intervention=row.intervention_id,
@@ -91,16 +73,29 @@ def certainties() -> tuple[records.Certainty, ...]:
             sex=records.Sex(row.sex) if row.sex else None,
             facets=facets_from_json(row.facets),
         )
-        for row in models.OutcomeCertainty.objects.all()
+        for row in rows
     )
+
+
+def studies(study_ids: Collection[str]) -> dict[str, records.Study]:
+    """Return the published studies among these by id, retracted or not, in the order of their ids."""
+    rows = models.Study.objects.published().filter(study_id__in=list(study_ids))
+    links = models.StudyConcept.objects.filter(study=OuterRef("pk")).order_by("position")
+    rows = rows.annotate(concept_ids=ArraySubquery(links.values("concept"))).order_by("study_id").defer("curator_notes")
+    return {row.study_id: as_record(row, row.__dict__["concept_ids"]) for row in rows}
+
+
+def concepts_of(study_ids: Collection[str], concept_ids: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return which of these concepts each published study is about; studies that are about none are left out."""
+    rows = models.StudyConcept.objects.filter(study__study_id__in=list(study_ids), concept__in=list(concept_ids))
+    found: dict[str, set[str]] = defaultdict(set)
+    for study_id, concept_id in rows.order_by().values_list("study__study_id", "concept_id"):
+        found[study_id].add(concept_id)
+    return {study_id: frozenset(own) for study_id, own in found.items()}
 
 
 def published_studies() -> tuple[tuple[int, records.Study], ...]:
     """Return all published studies with their primary keys, retracted or not, in the order of their ids."""
-    return once_per_version(_read_published_studies)
-
-
-def _read_published_studies() -> tuple[tuple[int, records.Study], ...]:
     concept_ids: dict[int, list[str]] = defaultdict(list)
     links = models.StudyConcept.objects.filter(study__status=records.Status.PUBLISHED).order_by("study", "position")
     for study_pk, concept_id in links.values_list("study_id", "concept_id"):
@@ -118,14 +113,4 @@ def _reference(
         study_id, title, tuple(authors), year, journal, doi, pmid, url, design, records.Notice(notice),
         population=population, participants=participants, included_studies=included,
         risk_of_bias=bias_from_json(json.loads(bias) if isinstance(bias, str) else bias),
-    )  # fmt: skip
-
-
-def _finding(
-    study_id: str, pk: int, intervention: str, comparator: str, outcome: str, direction: str, statement: str,
-    plain: str, lean: str, *effect: Any,
-) -> records.Finding:  # fmt: skip
-    return records.Finding(
-        intervention, comparator, outcome, records.Direction(direction), statement, finding_id=pk, study_id=study_id,
-        plain=plain, lean=records.Lean(lean) if lean else None, effect=effect_of(*effect),
     )  # fmt: skip

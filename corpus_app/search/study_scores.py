@@ -1,7 +1,7 @@
 """Scores of studies: BM25 and cosine of their titles, statements, plain sentences, questions and passages.
 
-PostgreSQL scores the texts and returns packed ids and scores; the best of each study and kind are selected here. BM25
-is that of `hybrid`, with statistics per kind of text.
+By words PostgreSQL finds the best texts of each kind, then the best of each candidate study, with statistics per kind
+(`bm25`). The cosines come as packed ids and scores; the best of each study and kind are selected here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from corpus_app import models, records
 from corpus_app.embedding import metric
 from corpus_app.models import PassageVector
 from corpus_app.records import CuratedQuestion, ShortText, StudyScores, TextKind, TextScore
-from corpus_app.search import hybrid
+from corpus_app.search import bm25
 from corpus_app.search.question_vectors import encoder_of
 
 PASSAGE = "passage"
@@ -27,6 +27,8 @@ KINDS = (*(kind.value for kind in TextKind), PASSAGE)
 """The kinds of text; packed rows hold a kind's index in this tuple."""
 PASSAGE_CODE = KINDS.index(PASSAGE)
 QUESTION_CODE = KINDS.index(TextKind.QUESTION.value)
+TIES = 10
+"""Times the limit: the most texts of a kind that are candidates by words because they equal the last of the best."""
 NEAR_QUESTIONS = 24
 """Nearest curated questions that are read, so that some are left once those that ask the same are dropped."""
 
@@ -52,9 +54,7 @@ def score_studies(
     """
     encoder = encoder_of(next(iter(vectors), None))
     parameters = {
-        **hybrid.lexeme_parameters(text),
-        "k1": hybrid.K1,
-        "b": hybrid.B,
+        **bm25.question_parameters(text),
         "collection": collection,
         "study_ids": None if study_ids is None else list(study_ids),
         "limit": limit,
@@ -66,10 +66,10 @@ def score_studies(
         parameters[f"projected{place}"] = pipelining.Packed(metric.project(encoder, vector)[0].tolist(), ">f2")
     with pipelining.snapshot_pipeline(settings=_SETTINGS, is_planned_once=True) as send:
         statements = _Statements(send, parameters, len(vectors), len(vectors[0]) if vectors else 0)
-        words, count = statements.words()
-        meaning, best_by_meaning = statements.meaning(count, words)
-        studies = np.union1d(words.studies_of_best(limit), best_by_meaning)
-        best_words, best_meaning = words.best_of(studies), meaning[0].best_of(studies)
+        by_words, count = statements.words()
+        meaning, by_meaning = statements.meaning(count, by_words)
+        studies = np.union1d(by_words, by_meaning)
+        best_words, best_meaning = statements.best_by_words(studies), meaning[0].best_of(studies)
         others = tuple(rows.best_of(studies) for rows in meaning[1:])
         near = meaning[0].best_of_kind(QUESTION_CODE, studies, NEAR_QUESTIONS)
         texts, names = statements.descriptions((best_words, best_meaning, near), studies)
@@ -87,16 +87,31 @@ class _Statements:
         self._formulations = formulations
         self._dimensions = dimensions
 
-    def words(self) -> tuple[Rows, _Counts]:
-        """Return the BM25 of every text that shares a word with the question, and the counts of texts."""
+    def words(self) -> tuple[NDArray[np.int64], _Counts]:
+        """Return the studies of the best texts of each kind by BM25, and the counts of texts."""
         own = {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
-        packed, *counts = pipelining.single_row(self._send(self._limited(_WORDS), self._parameters | own))
-        return Rows.unpack(packed), _Counts(*counts)
+        own |= {"most": TIES * self._parameters["limit"]}
+        chosen = {"{of_texts}": "NULL", "{of_passages}": "NULL"}
+        if self._parameters["study_ids"] is not None:
+            chosen = {
+                "{of_texts}": _TEXTS_OF.format(studies=_CHOSEN),
+                "{of_passages}": _PASSAGES_OF.format(studies=_CHOSEN),
+            }
+        statement = _WORDS
+        for mark, ids in chosen.items():
+            statement = statement.replace(mark, ids)
+        studies, *counts = pipelining.single_row(self._send(statement, self._parameters | own))
+        return np.empty(0, np.int64) if studies is None else studies, _Counts(*counts)
 
-    def meaning(self, count: _Counts, words: Rows) -> tuple[tuple[Rows, ...], NDArray[np.int64]]:
+    def best_by_words(self, studies: NDArray[np.int64]) -> Rows:
+        """Return the best text of each of these studies and each kind by BM25, where it has any of the words."""
+        own = {"studies": pipelining.Ids(studies.tolist())}
+        return Rows.unpack(pipelining.single_row(self._send(_BEST_WORDS, self._parameters | own))[0])
+
+    def meaning(self, count: _Counts, by_words: NDArray[np.int64]) -> tuple[tuple[Rows, ...], NDArray[np.int64]]:
         """Return the cosines to each formulation, and the studies of the best texts by the first one.
 
-        They cover all texts, or with approximate indexes all texts of the candidates.
+        They cover all texts, or with approximate indexes all texts of the candidates, those found by words included.
         """
         if not self._formulations:
             return (Rows.unpack(None),), np.empty(0, np.int64)
@@ -109,7 +124,7 @@ class _Statements:
         )
         best = rows[0].studies_of_best(limit)
         if has_index:
-            candidates = np.union1d(best, words.studies_of_best(limit))
+            candidates = np.union1d(best, by_words)
             own = {"studies": pipelining.Ids(candidates.tolist())}
             parts = [
                 f"{vectors} AND {table}.study_id = ANY(%(studies)s::bigint[])"
@@ -304,53 +319,54 @@ def _described(text: int | None, kind: int, texts: dict[int, ShortText]) -> Shor
 _CODE = "CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}" for code, kind in enumerate(KINDS)) + " END"
 _PACKED_ROW = "int8send(text_id) || int8send(study_id) || int4send({code}) || ".replace("{code}", _CODE)
 _PACKED = f"string_agg({_PACKED_ROW} float8send(score), '')"
-_STUDY_MARKS = {
-    "{of_scored}": "coalesce(matched.study_id, p.study_id)", "{of_texts}": "v.study_id", "{of_passages}": "p.study_id",
-}  # fmt: skip
+_STUDY_MARKS = {"{of_texts}": "v.study_id", "{of_passages}": "p.study_id"}
 """Where a statement is limited to studies, and what their key is there."""
 _CHOSEN = "SELECT id FROM corpus_app_study WHERE study_id = ANY(%(study_ids)s::text[])"
-_QUESTION = """
-    WITH question AS MATERIALIZED ({question})
-""".replace("{question}", hybrid.QUESTION)
-# The rows of the empty lexeme give the number of texts and their lengths.
-_WORDS = """
-    {with_question},
-    terms AS NOT MATERIALIZED (
-        SELECT text_id, study_id, collection_id, kind::text, lexeme, frequency, length FROM corpus_app_studytextterm
-        UNION ALL
-        SELECT passage_id, NULL, collection_id, 'passage', lexeme, frequency, length FROM corpus_app_passageterm
-    ),
-    corpus AS MATERIALIZED (
-        SELECT kind, count(*) AS texts, avg(length) AS mean FROM terms WHERE lexeme = '' GROUP BY kind
-    ),
-    rarity AS MATERIALIZED (
-        SELECT question.lexeme, kind, %(k1)s::float8 * (1 - %(b)s::float8) AS base,
-               %(k1)s::float8 * %(b)s::float8 / coalesce(nullif(mean, 0), 1) AS per_length,
-               weight * ln(1 + (texts - texts_with + 0.5::float8) / (texts_with + 0.5::float8)) AS idf
-        FROM question CROSS JOIN corpus CROSS JOIN LATERAL (
-            SELECT count(*) AS texts_with FROM terms t WHERE t.lexeme = question.lexeme AND t.kind = corpus.kind
-        ) AS counted
-    ),
-    matched AS (
-        SELECT text_id, study_id, kind, sum(idf * frequency / (frequency + base + per_length * length)) AS score
-        FROM rarity CROSS JOIN LATERAL (
-            SELECT text_id, study_id, frequency, length FROM terms v
-            WHERE v.lexeme = rarity.lexeme AND v.kind = rarity.kind {in_collection}
-            OFFSET 0 -- without this fence the planner would read all postings
-        ) AS posting
-        GROUP BY text_id, study_id, kind
-    ),
-    scored AS (
-        SELECT text_id, coalesce(matched.study_id, p.study_id) AS study_id, matched.kind, score
-        FROM matched LEFT JOIN corpus_app_passage p ON p.id = matched.text_id AND matched.kind = 'passage'
-        WHERE true {of_scored}
+_TEXTS_OF = "ARRAY(SELECT t.id FROM corpus_app_studytext t WHERE t.kind = weighted.kind AND t.study_id IN ({studies}))"
+_PASSAGES_OF = "ARRAY(SELECT p.id FROM corpus_app_passage p WHERE p.study_id IN ({studies}))"
+_WORDS = (
+    """
+    WITH {terms},
+    best AS (
+        SELECT t.study_id FROM weighted CROSS JOIN LATERAL (
+            SELECT id FROM {best_texts} ORDER BY score DESC, id LIMIT %(most)s
+        ) AS best JOIN corpus_app_studytext t USING (id) WHERE weighted.kind <> 'passage'
+        UNION
+        SELECT p.study_id FROM weighted CROSS JOIN LATERAL (
+            SELECT id FROM {best_passages} ORDER BY score DESC, id LIMIT %(most)s
+        ) AS best JOIN corpus_app_passage p USING (id) WHERE weighted.kind = 'passage'
     )
-    SELECT (SELECT {packed} FROM scored),
+    SELECT (SELECT array_agg(study_id) FROM best),
            (SELECT coalesce(sum(texts) FILTER (WHERE kind <> 'passage'), 0)::bigint FROM corpus),
            (SELECT coalesce(sum(texts) FILTER (WHERE kind = 'passage'), 0)::bigint FROM corpus),
            (SELECT max(ef_search) FROM corpus_app_approximateindex WHERE encoder = %(space)s AND kind <> ''),
            (SELECT ef_search FROM corpus_app_approximateindex WHERE name = %(passage_index)s)
-""".replace("{packed}", _PACKED).replace("{with_question}", _QUESTION)
+""".replace("{terms}", bm25.ALL_TERMS)
+    .replace("{best_texts}", bm25.best("studytextterm", chosen="{of_texts}"))
+    .replace("{best_passages}", bm25.best("passageterm", chosen="{of_passages}"))
+)
+_AMONG = "SELECT unnest(%(studies)s::bigint[])"
+_BEST_WORDS = (
+    """
+    WITH {terms},
+    scored AS (
+        SELECT best.id AS text_id, t.study_id, weighted.kind, round(score * {scale}) / {scale} AS score
+        FROM weighted CROSS JOIN LATERAL {texts} AS best JOIN corpus_app_studytext t USING (id)
+        WHERE weighted.kind <> 'passage'
+        UNION ALL
+        SELECT best.id, p.study_id, weighted.kind, round(score * {scale}) / {scale}
+        FROM weighted CROSS JOIN LATERAL {passages} AS best JOIN corpus_app_passage p USING (id)
+        WHERE weighted.kind = 'passage'
+    )
+    SELECT {packed} FROM (
+        SELECT DISTINCT ON (study_id, kind) * FROM scored ORDER BY study_id, kind, score DESC, text_id
+    ) AS best
+""".replace("{packed}", _PACKED)
+    .replace("{terms}", bm25.ALL_TERMS)
+    .replace("{scale}", f"1e{DECIMALS}::float8")
+    .replace("{texts}", bm25.best("studytextterm", limit="NULL", chosen=_TEXTS_OF.format(studies=_AMONG)))
+    .replace("{passages}", bm25.best("passageterm", limit="NULL", chosen=_PASSAGES_OF.format(studies=_AMONG)))
+)
 # `{scores}` becomes one column for each formulation of the question.
 _COSINES = """
     SELECT string_agg({row} {packed}, '') FROM (
@@ -383,16 +399,21 @@ _STUDIES = """
     FROM corpus_app_study s WHERE id = ANY(%(studies)s::bigint[])
 """
 _MATCHED = """
-    {with_question},
+    WITH {question},
+    asked AS MATERIALIZED (SELECT array_agg(lexeme) AS lexemes FROM question),
     places AS (
-        SELECT t.study_id, t.lexeme FROM corpus_app_studytextterm t JOIN question USING (lexeme)
-        UNION ALL
-        SELECT p.study_id, t.lexeme FROM corpus_app_passageterm t JOIN question USING (lexeme)
-        JOIN corpus_app_passage p ON p.id = t.passage_id
+        SELECT s.study_id, p.lexeme FROM asked CROSS JOIN corpus_app_studytext s CROSS JOIN LATERAL (
+            SELECT lexeme FROM corpus_app_studytextterm p WHERE p.text_id = s.id AND p.lexeme = ANY(asked.lexemes)
+            OFFSET 0
+        ) AS p WHERE s.study_id = ANY(%(studies)s::bigint[])
+        UNION
+        SELECT s.study_id, p.lexeme FROM asked CROSS JOIN corpus_app_passage s CROSS JOIN LATERAL (
+            SELECT lexeme FROM corpus_app_passageterm p WHERE p.passage_id = s.id AND p.lexeme = ANY(asked.lexemes)
+            OFFSET 0
+        ) AS p WHERE s.study_id = ANY(%(studies)s::bigint[])
     )
-    SELECT study_id, array_agg(DISTINCT lexeme) FROM places
-    WHERE study_id = ANY(%(studies)s::bigint[]) GROUP BY study_id
-""".replace("{with_question}", _QUESTION)
+    SELECT study_id, array_agg(lexeme) FROM places GROUP BY study_id
+""".replace("{question}", bm25.QUESTION)
 # Exact statements are planned once per connection, approximate ones each time: each index is for one encoder.
 _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off", "plan_cache_mode": "force_generic_plan"}
 _ANN_SETTINGS = """

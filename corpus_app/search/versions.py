@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from django.db import connection, transaction
 
 from common import pipelining
+from common.postgresql import replicas
 
 T = TypeVar("T")
 Version = tuple[int, datetime.datetime | None]
@@ -31,24 +32,50 @@ _separate_cache: ContextVar[Cache | None] = ContextVar("separate_cache", default
 def snapshot(*, milliseconds: int | None = None) -> Iterator[None]:
     """Read everything inside from one corpus version, and compare it by one encoder.
 
+    It is read from a replica inside `replicas.with_failover`, where one has the version of the primary.
     Inside another transaction, that transaction's view is used. No statement takes longer than `milliseconds`; a
     snapshot inside another one keeps the limit of the outer one.
     """
     if _snapshot_version.get() is not None and connection.in_atomic_block:
         yield  # the outer snapshot is still open
         return
-    is_inner = connection.in_atomic_block
-    with transaction.atomic():
-        if is_inner and milliseconds is not None:
-            with connection.cursor() as cursor:
-                cursor.execute(pipelining.CUT_OFF, [str(milliseconds)])
-        version = _snapshot_version.set(_read_version() if is_inner else _open_view(milliseconds))
+    with ExitStack() as stack:
+        version = _snapshot_version.set(_enter(stack, milliseconds))
         encoder = snapshot_encoder.set([])
         try:
             yield
         finally:
             _snapshot_version.reset(version)
             snapshot_encoder.reset(encoder)
+
+
+def _enter(stack: ExitStack, milliseconds: int | None) -> Version:
+    """Open a transaction for the snapshot, on a replica where one has the present version; return the version."""
+    is_inner = connection.in_atomic_block
+    if not is_inner and (version := _enter_replica(stack, milliseconds)) is not None:
+        return version
+    stack.enter_context(transaction.atomic())
+    if not is_inner:
+        return _open_view(milliseconds)
+    if milliseconds is not None:
+        with connection.cursor() as cursor:
+            cursor.execute(pipelining.CUT_OFF, [str(milliseconds)])
+    return _read_version()
+
+
+def _enter_replica(stack: ExitStack, milliseconds: int | None) -> Version | None:
+    """Open the snapshot on a replica; None where none has what the primary has published and taken back by now."""
+    needed = None
+    for name in replicas.usable():
+        needed = needed or _read_version()
+        with suppress(replicas.ReplicaLost), ExitStack() as attempt:
+            attempt.enter_context(replicas.use(name))
+            attempt.enter_context(transaction.atomic())
+            version = _open_view(milliseconds)
+            if version == needed or version[0] > needed[0]:
+                stack.enter_context(attempt.pop_all())
+                return version
+    return None
 
 
 def corpus_version() -> int:

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from django import template
 from django.utils import formats
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.text import capfirst
+from django.utils.text import Truncator, capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as N_
 
@@ -24,6 +24,7 @@ register.filter(facet_words)
 
 DOI = re.compile(r"10\.\d{4,9}/\S+")
 AUTHORS_SHOWN = 6
+TITLE_SHOWN = 60  # characters
 AUTHORS_BEFORE_OTHERS = 3
 FIGURE = re.compile(r"\d")
 TOGETHER = re.compile(
@@ -308,11 +309,11 @@ def authors_line(authors: Sequence[str] | None) -> str:
 
 
 @register.filter
-def first_author(authors: Sequence[str] | None) -> str:
-    """Return `Smith A`, `Smith A and Jones B`, or `Smith A and others`."""
-    names = [str(name) for name in authors or ()]
+def source_name(source: Any) -> str:
+    """Return `Smith A`, `Smith A and Jones B`, `Smith A and others`, or the title of a source without authors."""
+    names = [str(name) for name in _field(source, "authors") or ()]
     if not names:
-        return gettext("Authors not named")
+        return Truncator(str(_field(source, "title") or "")).chars(TITLE_SHOWN)
     if len(names) == 1:
         return names[0]
     if len(names) == 2:
@@ -320,12 +321,14 @@ def first_author(authors: Sequence[str] | None) -> str:
     return gettext("%(first)s and others") % {"first": names[0]}
 
 
+def _field(record: Any, name: str) -> Any:
+    return record.get(name) if isinstance(record, Mapping) else getattr(record, name, None)
+
+
 @register.filter
 def source_link(study: Any) -> str:
     """Return the link of the study's DOI, else its URL; empty if that is not http or https."""
-    doi, url = (
-        study.get(name) if isinstance(study, Mapping) else getattr(study, name, None) for name in ("doi", "url")
-    )
+    doi, url = _field(study, "doi"), _field(study, "url")
     if doi and DOI.fullmatch(str(doi)):
         return "https://doi.org/" + quote(str(doi), safe="/;()._-:")
     return web_address(url)

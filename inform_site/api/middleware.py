@@ -40,10 +40,7 @@ def is_of_api(request: HttpRequest) -> bool:
 
 
 class RequestId:
-    """Add an id to every request, its response and its log lines; log no query, body or key.
-
-    With INFORM_SERVER_TIMING the response also carries its processing time, which `python -m lab bench_site` reads.
-    """
+    """Add an id to every request, its response and its log lines; log no query, body or key."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -56,8 +53,6 @@ class RequestId:
         response = self.get_response(request)
         milliseconds = 1000 * (perf_counter() - start)
         response["X-Request-ID"] = request_id
-        if settings.SERVER_TIMING:
-            response["Server-Timing"] = f"app;dur={milliseconds:.1f}"
         if is_of_api(request):
             self._log(request, response, milliseconds)
         return response

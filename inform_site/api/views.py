@@ -32,6 +32,7 @@ class CorpusCalibration(serializers.Serializer[Any]):
 
 class Health(serializers.Serializer[Any]):
     ok = serializers.BooleanField()
+    version = serializers.CharField(help_text="The release that runs, such as 1.0.0.")
     database = serializers.BooleanField()
     vectors = serializers.BooleanField(help_text="Whether the database knows vectors.")
     writer = Writer(help_text="Who writes by default.")
@@ -53,7 +54,7 @@ class HealthView(APIView):
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         state, status = health.state()
-        return Response(state, status=status, headers={"Cache-Control": "no-store"})
+        return Response(state, status=status, headers=health.NOT_STORED)
 
 
 _one_at_a_time = threading.Lock()

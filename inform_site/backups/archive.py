@@ -28,6 +28,8 @@ class Manifest:
 
     made_at: str
     """ISO 8601, UTC."""
+    release: str = "unknown"
+    """The version of the site; backups older than 1.0.0 do not say."""
     engine: str
     postgresql: int
     """Major version of the server."""

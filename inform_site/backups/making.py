@@ -21,7 +21,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils.crypto import salted_hmac
 from psycopg import sql
 
-from inform_site.backups import archive, loading, programs
+from inform_site import __version__
+from inform_site.backups import archive, loading, programs, records
 from inform_site.backups.archive import Manifest
 from inform_site.backups.loading import Say
 from inform_site.backups.programs import BackupError
@@ -69,6 +70,7 @@ def make(target: Path, *, say: Say, is_tried: bool = True, now: datetime | None 
         raise BackupError(f"{path.parent} is not a folder: make it first.") from error
     except OSError as error:
         raise BackupError(f"{path} cannot be written: {error.strerror}.") from error
+    records.note_made(moment, path.stat().st_size)
     return Backup(path, manifest, holds_key=archive.KEY in files, is_tried=is_tried)
 
 
@@ -150,6 +152,7 @@ def _describe(moment: datetime, counts: Mapping[str, int], files: Mapping[str, P
         version = server_version(server)
     return Manifest(
         made_at=moment.astimezone(UTC).isoformat(timespec="seconds"),
+        release=__version__,
         engine=answering.engine(),
         postgresql=version,
         migrations=tuple(sorted(f"{app} {name}" for app, name in applied)),

@@ -48,8 +48,8 @@ def restore(path: Path, *, say: Say, is_replaced: bool = False) -> Restored:
     manifest = archive.read(path)
     if newer := unknown_among(manifest.migrations):
         raise BackupError(
-            f"{path.name} was made by a newer release of InForm ({', '.join(newer[:3])}). Install that release, or a "
-            "newer one, and restore it there."
+            f"{path.name} was made by a newer release of InForm ({manifest.release}; {', '.join(newer[:3])}). Install "
+            "that release, or a newer one, and restore it there."
         )
     connections.close_all()  # our own must not count as the site's
     with programs.connect() as server:

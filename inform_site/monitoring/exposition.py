@@ -18,6 +18,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from common import metrics
 from common.postgresql.patience import patience
+from inform_site.backups import records
 from inform_site.monitoring import figures
 
 DATABASE_SECONDS = 2.0
@@ -80,7 +81,7 @@ def _read() -> Iterator[Metric]:
     found: list[Metric] = []
     try:
         with patience(DATABASE_SECONDS):
-            found += [*_of_database(), *_of_queues(), *_of_index(), *_of_model()]
+            found += [*_of_database(), *_of_queues(), *_of_index(), *_of_backups(), *_of_model()]
     except (DatabaseError, InterfaceError):
         found.clear()
     finally:
@@ -120,6 +121,14 @@ def _of_index() -> Iterator[Metric]:
     waiting, late = figures.passages_waiting(), figures.passages_late()
     yield _gauge("inform_index_passages_waiting", "Published passages without a vector.", waiting)
     yield _gauge("inform_index_passages_late", "Published passages without a vector for too long.", late)
+
+
+def _of_backups() -> Iterator[Metric]:
+    state = records.state()
+    if state.age_seconds is not None:
+        yield _gauge("inform_backup_age_seconds", "Age of the newest backup.", state.age_seconds)
+        yield _gauge("inform_backup_size_bytes", "Size of the newest backup.", state.size_bytes)
+    yield _gauge("inform_backup_late", "Whether a backup by schedule failed or is late.", int(state.is_late))
 
 
 def _of_model() -> Iterator[Metric]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from inform_site.backups import records
+from inform_site.backups.records import BackupState
 from inform_site.monitoring import figures
 from inform_site.monitoring.figures import DatabaseFigures, ModelUse, QueueFigures
 from qa_app.answers import asking
@@ -35,7 +37,13 @@ def findings(by: User) -> list[Finding]:
     """Return how each part of the site is; nothing for users who may not view studies. Raises DatabaseError."""
     if not by.has_perm("corpus_app.view_study"):
         return []
-    found = [_database(figures.database()), *map(_queue, figures.queues()), _index(), *_writer(figures.model_use())]
+    found = [
+        _database(figures.database()),
+        *map(_queue, figures.queues()),
+        _index(),
+        _backup(records.state()),
+        *_writer(figures.model_use()),
+    ]
     return sorted(found, key=lambda finding: not finding.needs_care)
 
 
@@ -62,6 +70,17 @@ def _index() -> Finding:
         return Finding("Search by meaning", "knows every published passage")
     passages = "1 published passage is" if waiting == 1 else f"{waiting:,} published passages are"
     return Finding("Search by meaning", f"{passages} found by words alone so far", needs_care=bool(late))
+
+
+def _backup(state: BackupState) -> Finding:
+    words = "nobody has made one yet"
+    if state.age_seconds is not None:
+        words = f"the newest is {_ago(state.age_seconds)} old, {state.size_bytes / 1e6:,.1f} MB"
+    if state.failure:
+        words += f"; the last attempt failed: {state.failure}"
+    elif not state.is_scheduled:
+        words += "; none are made by schedule (INFORM_BACKUP_FOLDER)"
+    return Finding("Backups", words, state.is_late)
 
 
 def _writer(use: ModelUse) -> Iterator[Finding]:

@@ -89,4 +89,4 @@ def add_route(name: str, reply: str, phrases: Sequence[str], example: str, count
         raise BadRoute(f"“{example}” is not caught by these phrases{f', but by {taken}' if taken else ''}.")
     if left is not None:
         raise BadRoute(f"“{counterexample}” should be answered, and is caught by {left}.")
-    curation.set_lexica(curation.current_lexica() | {SAFETY: tomlkit.dumps(document)}, by=by)
+    curation.revise_lexicon(SAFETY, tomlkit.dumps(document), by=by)

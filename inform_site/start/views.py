@@ -178,7 +178,9 @@ class StartPages:
                 return _to("safety")
         asked = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_QUESTION]
         tried = {"asked": asked, "taken": routes.route_of(asked) if asked else None}
-        return self._render(request, "safety", routes=routes.shown_routes(), form=form, **tried)
+        shown = routes.shown_routes()
+        has_choice = not all(route.is_fixed for route in shown)
+        return self._render(request, "safety", routes=shown, has_choice=has_choice, form=form, **tried)
 
     # --- 6: the questions
 
@@ -196,7 +198,8 @@ class StartPages:
             "wanted": QUESTIONS,
             "under_way": under_way,
             "last": last,
-            "can_make": bool(search.published_studies()),
+            "corpus_version": search.corpus_version(),
+            "can_make": search.corpus_figures()["studies"] > 0,
             "refresh_seconds": REFRESH_SECONDS if under_way else None,
         }
         return self._render(request, "questions", **context)

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,6 +21,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common import metrics, tracing
+from common.postgresql import replicas
 from corpus_app import search
 from qa_app.answers import engines, packing, payload
 from qa_app.answers.corpus import SearchedCorpus
@@ -72,17 +73,19 @@ def make(
 
     Raises Abandoned (at the next stage, once every client has left), ModelQuotaUsedUp and OutOfTime.
     """
+    answer = partial(
+        engines.engine(policy).answer,
+        question,
+        corpus=SearchedCorpus(limit),
+        writers=writers(writer, waiting=waiting, allowance=allowance),
+        today=timezone.localdate(),
+        reviewed=reviewed,
+        progress=progress,
+        limit=limit,
+        reranker=reranker(waiting),
+    )
     with tracing.span("answer of a question"):
-        ending = engines.engine(policy).answer(
-            question,
-            corpus=SearchedCorpus(limit),
-            writers=writers(writer, waiting=waiting, allowance=allowance),
-            today=timezone.localdate(),
-            reviewed=reviewed,
-            progress=progress,
-            limit=limit,
-            reranker=reranker(waiting),
-        )
+        ending = replicas.with_failover(answer)
     return _with_missing_model(ending, writer)
 
 
@@ -133,7 +136,8 @@ def reviewed(declined: Declined) -> Declined:
 
     A built-in reply that says something else than the corpus's own gives way: it was written for another corpus.
     """
-    reply = SafetyReply.objects.find_approved(declined.route)
+    with replicas.primary():
+        reply = SafetyReply.objects.find_approved(declined.route)
     if reply is None or (reply.is_built_in and reply.message != declined.message):
         return declined
     return replace(declined, message=reply.message, version=reply.version)
@@ -186,6 +190,7 @@ def model_server() -> ModelServer | None:
             base_url=settings.OPENAI_BASE_URL,
             price=Price(settings.OPENAI_PRICE_PROMPT, settings.OPENAI_PRICE_REPLY),
             reply_tokens=settings.OPENAI_REPLY_TOKENS,
+            context_tokens=settings.OPENAI_CONTEXT_TOKENS,
             breaker_failures=settings.OPENAI_BREAKER_FAILURES,
             breaker_pause_seconds=settings.OPENAI_BREAKER_PAUSE_SECONDS,
         ),

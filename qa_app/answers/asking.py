@@ -13,7 +13,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 from django.utils.translation import gettext_noop as N_
 
-from corpus_app import search
+from corpus_app import indexing, search
 from qa_app.answers import answering, contexts, passage_search, redaction, storing, study_filters
 from qa_app.answers.contexts import ExpiredContext as ExpiredContext
 from qa_app.answers.contexts import Opened, WrittenPart
@@ -317,16 +317,23 @@ def describe_writer() -> dict[str, str | None]:
 
 
 def corpus_figures() -> dict[str, Any]:
-    """Return `studies`, `passages`, counted `collections`, `corpus_version`, and whether it `is_uncalibrated`."""
-    return search.corpus_figures() | {"is_uncalibrated": CorpusCalibration.is_missing()}
+    """Return `studies`, `passages`, counted `collections`, `corpus_version`, and how far the corpus is prepared."""
+    return search.corpus_figures() | _preparation()
 
 
 def collection_choices() -> dict[str, Any]:
-    """Return the `collections` that a question can be limited to, and whether the corpus `is_uncalibrated`."""
+    """Return the `collections` that a question can be limited to, and how far the corpus is prepared."""
     rows = search.collections()
+    collections = [{"slug": c.slug, "name": c.name, "description": c.description} for c in rows]
+    return {"collections": collections, **_preparation()}
+
+
+def _preparation() -> dict[str, bool]:
+    """Return whether the corpus `is_uncalibrated`, and whether it is so because the worker `is_indexing` it still."""
+    is_uncalibrated = CorpusCalibration.is_missing()
     return {
-        "is_uncalibrated": CorpusCalibration.is_missing(),
-        "collections": [{"slug": c.slug, "name": c.name, "description": c.description} for c in rows],
+        "is_uncalibrated": is_uncalibrated,
+        "is_indexing": is_uncalibrated and indexing.has_work(only_published=True),
     }
 
 

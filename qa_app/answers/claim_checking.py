@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from math import ceil
 
 from django.utils.translation import gettext_noop as N_
 
 from common import tracing
+from common.postgresql import replicas
 from corpus_app import search
 from qa_app.answers import answering, asking, engines, payload
 from qa_app.answers.asking import BadInput, is_storable
@@ -104,7 +106,9 @@ def check_one(text: str, *, collection: str | None = None) -> Payload:
 def _check(claim: ClaimText, collection: str | None, limit: TimeLimit) -> Payload:
     question = Question(claim.text, clean(claim.text)[:MAX_CLAIM_LENGTH], collection=collection)
     engine = engines.engine(answering.POLICY)
-    checked = engine.check_claim(question, corpus=SearchedCorpus(limit), clock=Clock(limit=limit, span=tracing.span))
+    clock = Clock(limit=limit, span=tracing.span)
+    check = partial(engine.check_claim, question, corpus=SearchedCorpus(limit), clock=clock)
+    checked = replicas.with_failover(check)
     declined = answering.reviewed(checked) if isinstance(checked, Declined) else None
     found = checked if isinstance(checked, CheckedClaim) else None
     return {

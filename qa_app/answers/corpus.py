@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
@@ -11,21 +11,21 @@ from typing import Any
 
 from django.db import DatabaseError
 
+from common.postgresql import replicas
 from corpus_app import search
-from corpus_app.records import Found, Passage, Study, StudyScores
+from corpus_app.records import Certainty, Finding, Found, NameCues, Passage, Reference, Study, StudyScores
 from qa_app.answers.time_limit import TimeLimit
 from qa_app.models import CorpusCalibration
-from qa_app.pipeline.agreement import build_alias_index, map_finding
+from qa_app.pipeline.agreement import build_alias_index
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import Scaling
-from qa_app.pipeline.lexicon import PhraseIndex
+from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
-from qa_app.pipeline.question.about_corpus import CorpusWords
+from qa_app.pipeline.question.about_corpus import CorpusWords, holder_words
 from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
-from qa_app.pipeline.question.sources import SourceIndex
-from qa_app.pipeline.strength import StudySize
+from qa_app.pipeline.study_filters import StudyFilters
 from qa_app.pipeline.units import unit_forms
 
 logger = logging.getLogger(__name__)
@@ -54,6 +54,37 @@ class SearchedCorpus:
 
     def is_word(self, word: str) -> bool:
         return search.is_word(word)
+
+    def word_counts(self, words: Collection[str]) -> Mapping[str, int]:
+        return search.word_counts(words)
+
+    def fitting(self, filters: StudyFilters) -> frozenset[str]:
+        return search.study_ids(filters.values, filters.first_year, filters.last_year)
+
+    def published_studies(self, collection: str | None) -> Sequence[Study]:
+        return [study for _, study in search.published_studies() if collection in (None, study.collection)]
+
+    def studies(self, study_ids: Collection[str]) -> Mapping[str, Study]:
+        return search.studies(study_ids)
+
+    def concepts_of(self, study_ids: Collection[str], concepts: Collection[str]) -> Mapping[str, frozenset[str]]:
+        return search.concepts_of(study_ids, concepts)
+
+    def references(self, study_ids: Collection[str]) -> tuple[Reference, ...]:
+        return search.references(sorted(study_ids))
+
+    def named_studies(self, cues: NameCues) -> tuple[Reference, ...]:
+        return search.named_studies(cues)
+
+    def findings(self, study_ids: Collection[str]) -> tuple[Finding, ...]:
+        allowed = set(study_ids) if self._study_ids is None else set(study_ids).intersection(self._study_ids)
+        return search.findings(sorted(allowed))
+
+    def findings_naming(self, outcomes: Collection[str], compared: Sequence[Collection[str]]) -> tuple[Finding, ...]:
+        return search.findings_naming(outcomes, compared, study_ids=self._study_ids)
+
+    def certainties(self, intervention: str, outcome: str) -> tuple[Certainty, ...]:
+        return search.certainties(intervention, outcome) if self._study_ids is None else ()
 
     def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]  # a question repeats many of them
@@ -103,14 +134,10 @@ class SearchedCorpus:
         return search.plain_passages(study_ids)
 
 
-def published_studies() -> Mapping[str, Study]:
-    """Return the published studies by id, retracted ones included."""
-    return search.once_per_version(_read_facts).studies
-
-
 def current_scaling() -> Scaling | None:
     """Return the newest calibration of the estimates to this corpus; None where there is none."""
-    newest = CorpusCalibration.newest()
+    with replicas.primary():
+        newest = CorpusCalibration.newest()
     return Scaling(**newest.figures) if newest else None
 
 
@@ -130,18 +157,17 @@ def describe_calibration() -> dict[str, Any] | None:
     }
 
 
+def _taken_words(names: Sequence[str]) -> frozenset[str]:
+    """Return the words for a corpus that are in a title or in one of these names."""
+    return search.title_words(holder_words()).union(*map(words_of, names))
+
+
 def _read_facts() -> CorpusFacts:
-    studies = {study.study_id: study for _, study in search.published_studies()}
-    references = search.references(list(studies))
     concepts = search.concepts()
-    findings = search.findings(list(studies))
-    aliases = build_alias_index(concepts)
-    lexicons, site = search.lexicons(), search.site()
+    lexicons, site, owner = search.lexicons(), search.site(), search.owner_name()
     return CorpusFacts(
         version=search.corpus_version(),
         site_hash=search.site_hash(),
-        studies=studies,
-        sources=SourceIndex.build(references),
         collections=search.collections(),
         concepts=concepts,
         concept_index=ConceptIndex.build(concepts),
@@ -150,22 +176,17 @@ def _read_facts() -> CorpusFacts:
         safety=SafetyLexicon.build(lexicons).without(site.routes_off),
         corpus_words=CorpusWords.build(
             (site.nouns.one, site.nouns.many) if site.nouns else None,
-            [site.texts.name, *(study.title for study in studies.values()), *(concept.name for concept in concepts)],
-            search.owner_name(),
+            _taken_words([site.texts.name, *(concept.name for concept in concepts)]),
+            owner,
         ),
         site=SiteIndex.build(
-            search.owner_name(),
-            tuple(studies.values()),
+            owner,
+            [study for _, study in search.published_studies()] if owner else (),
             search.collections(),
             concepts,
             {kind: declared.label for kind, declared in site.concept_kinds.items()},
         ),
         polarity=PhraseIndex.of_language("polarity", corpus=lexicons),
-        findings=findings,
-        finding_concepts={finding.finding_id: map_finding(finding, aliases) for finding in findings},
-        sizes={r.study_id: StudySize(r.participants, r.included_studies) for r in references},
-        vocabulary=search.vocabulary(),
+        aliases=build_alias_index(concepts),
         changed_at=search.corpus_changed_at(),
-        biases={r.study_id: r.risk_of_bias for r in references if r.risk_of_bias},
-        certainties=search.certainties(),
     )

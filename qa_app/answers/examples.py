@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from corpus_app import search
-from corpus_app.records import Concept, Notice, Study
+from corpus_app.records import Concept
 from qa_app.pipeline.concepts import ConceptIndex
-from qa_app.pipeline.text import content_stems, stem, words
+from qa_app.pipeline.text import content_words, words
 
 SHOWN = 6
 SINGULAR_ENDINGS = ("ss", "is", "us")  # stress, sepsis, thrombus: nouns that take "does"
@@ -30,38 +30,29 @@ def topics() -> tuple[Concept, ...]:
     return tuple(concept for concept in search.concepts() if concept.concept_id in public)
 
 
-def citable_studies() -> tuple[Study, ...]:
-    """Return the studies that are published and not retracted."""
-    return tuple(study for _, study in search.published_studies() if study.notice is not Notice.RETRACTED)
-
-
 def _read() -> tuple[str, ...]:
-    known, studies = topics(), citable_studies()
+    known = topics()
     curated = _covered_questions(search.site().examples, known)
-    made = (*_questions_from_findings(known, studies), *_questions_from_concepts(known, studies))
+    made = (*_questions_from_findings(known), *_questions_from_concepts(known))
     return tuple(dict.fromkeys((*curated, *made)))[:SHOWN]
 
 
 def _covered_questions(questions: Sequence[str], known: Sequence[Concept]) -> Iterator[str]:
     """Yield the questions that name a topic and whose content words all occur in the corpus."""
-    wanted = {root for question in questions for root in content_stems(question)}
-    beginnings = tuple({root[:3] for root in wanted})  # stemming the whole vocabulary would take seconds
-    known_stems = {stem(word) for word in search.vocabulary() if word.startswith(beginnings)}
     index = ConceptIndex.build(known)
     for question in questions:
-        if known_stems.issuperset(content_stems(question)) and index.find(question):
+        if search.has_words(" ".join(content_words(question))) and index.find(question):
             yield question
 
 
-def _questions_from_findings(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator[str]:
+def _questions_from_findings(known: Sequence[Concept]) -> Iterator[str]:
     """Yield a question for each intervention and outcome, the most studied pairs first; no concept occurs twice."""
     index = ConceptIndex.build(known)
     pairs: Counter[tuple[str, str]] = Counter()
-    found = search.findings([study.study_id for study in studies])
-    for pair in {(f.study_id, f.intervention, f.outcome) for f in found}:
-        given, measured = (_only_concept(text, index) for text in pair[1:])
+    for intervention, outcome, studies in search.most_compared():
+        given, measured = (_only_concept(text, index) for text in (intervention, outcome))
         if given and measured and given != measured:
-            pairs[given.name, measured.name] += 1
+            pairs[given.name, measured.name] += studies
     used: set[str] = set()
     for (intervention, outcome), _ in sorted(pairs.items(), key=lambda row: (-row[1], row[0])):
         if used.isdisjoint((intervention, outcome)) and _is_singular(intervention):
@@ -83,8 +74,6 @@ def _is_singular(name: str) -> bool:
     return not name.endswith("s") or name.endswith(SINGULAR_ENDINGS)
 
 
-def _questions_from_concepts(known: Sequence[Concept], studies: Sequence[Study]) -> Iterator[str]:
-    carried = Counter(concept for study in studies for concept in study.concepts)
-    for concept in sorted(known, key=lambda concept: (-carried[concept.concept_id], concept.concept_id)):
-        if carried[concept.concept_id]:
-            yield question_about(concept)
+def _questions_from_concepts(known: Sequence[Concept]) -> Iterator[str]:
+    by_id = {concept.concept_id: concept for concept in known}
+    return (question_about(by_id[concept_id]) for concept_id in search.most_studied(SHOWN) if concept_id in by_id)

@@ -148,7 +148,7 @@ def _mark(study: Reference, finding_id: int, index: int | None, sentences: Mappi
 
 def _groups(stances: Mapping[str, str]) -> Iterator[Group]:
     """Yield the studies by the values of the first facet in which they differ."""
-    studies = {study.study_id: study for _, study in search.published_studies() if study.study_id in stances}
+    studies = search.studies(stances)
     for key, facet in search.site().facets.items() if len(studies) == len(stances) else ():
         by_value = _by_value(facet, key, studies)
         if len(by_value) > 1:

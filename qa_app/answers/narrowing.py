@@ -15,7 +15,6 @@ from corpus_app import search
 from corpus_app.facets import key_of
 from corpus_app.records import Study
 from qa_app.answers import answering, asking, study_filters
-from qa_app.answers.corpus import published_studies
 from qa_app.models import Answer
 from qa_app.pipeline.records import Outcome
 from qa_app.pipeline.study_filters import NO_FILTERS, StudyFilters, has_value
@@ -137,8 +136,9 @@ def _candidates(payload: Mapping[str, Any], filters: StudyFilters) -> Sequence[S
     own = Answer.objects.filter(pk=payload["id"])
     rows = [_same_question(payload, NO_FILTERS), own] if filters.narrows else [own]
     found = (ids for row in rows for ids in row.values_list("candidates", flat=True)[:1])
-    public = published_studies()
-    studies = [public[study_id] for study_id in next(found, []) if study_id in public]
+    candidates = next(found, [])
+    public = search.studies(candidates)
+    studies = [public[study_id] for study_id in candidates if study_id in public]
     return studies if len(studies) >= LEAST_CANDIDATES else []
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from common import tracing
+from common.postgresql import replicas
 from corpus_app import search
 from corpus_app.records import Leg
 from qa_app.answers import answering, engines, payload
@@ -18,7 +21,8 @@ def find(question: Question, *, limit: int, time_limit: TimeLimit | None = None)
     """Return the best `limit` passages, or the fixed reply to a declined question. Raises OutOfTime."""
     clock = Clock(limit=time_limit, span=tracing.span)
     engine = engines.engine(answering.POLICY)
-    found = engine.search(question, corpus=SearchedCorpus(time_limit), clock=clock, reranker=answering.reranker())
+    searched = partial(engine.search, question, corpus=SearchedCorpus(time_limit), clock=clock)
+    found = replicas.with_failover(partial(searched, reranker=answering.reranker()))
     if isinstance(found, Declined):
         return _payload(question, None, answering.reviewed(found), 0, clock)
     return _payload(question, found, None, limit, clock)

@@ -9,7 +9,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from corpus_app.records import Lean, Leg, Study
+from corpus_app.records import Concept, Lean, Leg, Study
 from qa_app.pipeline import citations
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.question.subject import describe_subject
@@ -83,6 +83,12 @@ def build_payload(
     }
 
 
+def _definitions(concepts: Iterable[Concept], query: Query) -> list[Payload]:
+    return [
+        {"id": c.concept_id, "name": c.name, "definition": c.definition, "is_asked": c == query.term} for c in concepts
+    ]
+
+
 def _filters(ending: Ending) -> Payload:
     """Return the filters in force; neither a count of the corpus nor a fixed reply is narrowed."""
     is_narrowed = not isinstance(ending, Counted) and not (isinstance(ending, Refused) and ending.declined)
@@ -123,6 +129,9 @@ def _content(ending: Ending) -> Payload:
     if isinstance(ending, Refused):
         route = ending.declined
         return content | {
+            "definitions": []
+            if route
+            else _definitions((ending.query.term,) if ending.query.term else (), ending.query),
             "guardrail": {"route": route.route, "version": route.version} if route else None,
         }
     return content | {
@@ -133,7 +142,7 @@ def _content(ending: Ending) -> Payload:
         "confidence": _confidence(ending.confidence),
         "evidence_strength": _strength(ending.strength) if ending.strength else None,
         "left_out": [_left_out(entry) for entry in ending.left_out],
-        "definitions": [{"id": c.concept_id, "name": c.name, "definition": c.definition} for c in ending.definitions],
+        "definitions": _definitions(ending.definitions, ending.query),
         "agreement": _agreement(ending.evidence.agreement),
     }
 
@@ -436,6 +445,7 @@ def _agreement(agreement: Agreement | None) -> Payload | None:
                 for row in agreement.studies
                 if STANCES.get(row.lean, "unclear") == stance
                 for f in row.findings
+                if not (row.lean is Lean.YES and f.lean is Lean.NO_CLEAR_DIFFERENCE)
             ]
             for stance in (*STANCES.values(), "unclear")
         },

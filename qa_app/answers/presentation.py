@@ -173,6 +173,10 @@ class Page:
     """Similar questions that the corpus answers."""
     missing: tuple[str, ...] = ()
     """Parts of the question without evidence that the message does not name."""
+    term: Mapping[str, Any] | None = None
+    """The definition that was asked for."""
+    terms: tuple[Mapping[str, Any], ...] = ()
+    """Definitions of other terms of the answer."""
 
     @property
     def whose_words(self) -> str:
@@ -183,7 +187,8 @@ class Page:
 
 def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> Page:
     """Return the page of a payload. `names` maps concepts to all names of the terms that it defines."""
-    glossary = _Glossary(payload.get("definitions") or (), names or {})
+    definitions = payload.get("definitions") or ()
+    glossary = _Glossary(definitions, names or {})
     passages = tuple(_evidence(payload))
     banners = tuple(_banners(payload))
     is_refusal = payload["outcome"] in REFUSALS
@@ -208,6 +213,8 @@ def read(payload: Payload, names: Mapping[str, Sequence[str]] | None = None) -> 
         ),
         near_questions=_near_questions(payload),
         missing=missing_parts(payload),
+        term=next((row for row in definitions if row.get("is_asked")), None),
+        terms=tuple(row for row in definitions if not row.get("is_asked")),
     )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from corpus_app import search
 from corpus_app.facets import Facet, to_pairs
 from corpus_app.records import Study
-from qa_app.answers.corpus import published_studies
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +33,10 @@ def read_reader_facets(study_ids: Iterable[str]) -> ReaderFacets | None:
     declared = {key: facet for key, facet in search.site().facets.items() if facet.about_reader}
     if not declared:
         return None
-    public = published_studies()
+    public = search.studies(list(study_ids))
     return ReaderFacets(
         facets=tuple(ReaderFacet(key, facet.label, _choices(facet)) for key, facet in declared.items()),
-        studies={study_id: _pairs(public[study_id], declared) for study_id in study_ids if study_id in public},
+        studies={study_id: _pairs(study, declared) for study_id, study in public.items()},
     )
 
 

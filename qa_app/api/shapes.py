@@ -301,6 +301,9 @@ class Definition(Shape):
     id = CharField()
     name = CharField()
     definition = CharField()
+    is_asked = BooleanField(
+        required=False, help_text="Its meaning is what was asked. Absent from answers stored before this field."
+    )
 
 
 class Topic(Shape):

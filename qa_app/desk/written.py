@@ -20,6 +20,7 @@ FAILURES = {
     "timeout": "it did not answer in time",
     "not_found": "it found no answer in the passages",
     "unreadable": "its reply could not be read",
+    "too_long": "the prompt was longer than it can read",
     "too_large": "its reply was too long",
     "spend_limit": "the day’s limit for it was reached",
     "quota_used_up": "as much as may be written for this reader was used up",

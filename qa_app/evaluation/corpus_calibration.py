@@ -28,7 +28,7 @@ from qa_app.evaluation.measures import reliability
 from qa_app.models import CorpusCalibration
 from qa_app.pipeline.learned import Scaling, logit
 from qa_app.pipeline.ports import LegFailed
-from qa_app.pipeline.retrieval import Models, encode, rank_studies
+from qa_app.pipeline.retrieval import Models, concepts_about, encode, rank_studies
 from qa_app.pipeline.run import parse_question
 from qa_app.pipeline.text import clean
 
@@ -89,10 +89,11 @@ def estimate(question: MadeQuestion, corpus: SearchedCorpus, models: Models) -> 
     own = next((score for score in scores if score.study_id == question.study_id), None)
     if own is None or own.is_curated:
         return None
+    about = concepts_about(query, scores, corpus)
     plain, vector = replace(facts, scaling=None), next(iter(trusted), None)
-    whole = rank_studies(query, plain, models, vector, found, scores)
+    whole = rank_studies(query, plain, models, vector, found, scores, about)
     others = tuple(score for score in scores if score.study_id != question.study_id)
-    without = rank_studies(query, plain, models, vector, found, others)
+    without = rank_studies(query, plain, models, vector, found, others, about)
     return Estimates(
         answerable=logit(whole.answerable),
         unanswerable=logit(without.answerable),

@@ -16,7 +16,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from corpus_app import search
-from corpus_app.records import QUESTION_LETTERS, StudyScores
+from corpus_app.records import QUESTION_LETTERS, Study, StudyScores
 from qa_app.answers import answering, engines
 from qa_app.answers.corpus import SearchedCorpus
 from qa_app.feedback import gaps, troubles
@@ -127,13 +127,13 @@ def _suggest(
     """Yield the changes that would lead a question to the study that answers it."""
     vector = _encode(trouble.question)
     target = _find_target(trouble, searched, served, vector)
-    if target is None or target not in facts.studies:
+    if target is None or not (studies := search.studies([target])):
         return
     scores = searched.retrieved.by_id.get(target)
     text = " ".join(trouble.question.split())
     if len(text) <= QUESTION_LETTERS and not _is_asked(text, scores):
         yield Suggested(QUESTION, target, text, _nearest_finding(scores), vector, [trouble])
-    for concept_id, words in _unknown_names(trouble.question, facts, target, scores):
+    for concept_id, words in _unknown_names(trouble.question, facts, studies[target], scores):
         yield Suggested(ALIAS, concept_id, words, troubles=[trouble])
 
 
@@ -173,11 +173,11 @@ def _nearest_finding(scores: StudyScores | None) -> int | None:
 
 
 def _unknown_names(
-    question: str, facts: CorpusFacts, target: str, scores: StudyScores | None
+    question: str, facts: CorpusFacts, target: Study, scores: StudyScores | None
 ) -> Iterator[tuple[str, str]]:
     """Yield words of the question that the study does not use, with the concept of the study that they may name."""
     named = {mention.concept.concept_id for mention in facts.concept_index.find(question)}
-    own = [facts.concept_index.by_id.get(concept_id) for concept_id in facts.studies[target].concepts]
+    own = [facts.concept_index.by_id.get(concept_id) for concept_id in target.concepts]
     names = [(c.concept_id, name) for c in own if c and c.concept_id not in named for name in (c.name, *c.aliases)]
     phrases = list(_unknown_phrases(question, facts, scores.matched if scores else frozenset()))
     if not names or not phrases:

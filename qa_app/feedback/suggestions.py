@@ -1,6 +1,6 @@
 """Suggest questions while one is typed: curated ones first, then answered ones, and ones about topics and studies.
 
-Topics and studies are indexed once for each corpus version. Golden questions are never suggested: some have no
+Topics are indexed once for each corpus version. Golden questions are never suggested: some have no
 answer, and no curator approved them for readers.
 """
 
@@ -51,7 +51,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """An index of topics and studies by word and stem."""
+    """An index of topics by word and stem."""
 
     entries: tuple[_Entry, ...]
     """In the order in which they are suggested."""
@@ -93,7 +93,8 @@ def suggest(typed: str) -> tuple[Suggestion, ...]:
     counts: dict[SuggestionKind, int] = defaultdict(int)
     curated = offered.questions_typed(before, prefix, most=MAX_PER_KIND)
     first = (Suggestion(SuggestionKind.CURATED, question) for question in curated)
-    for one in (*first, *_answered(stems, prefix), *search.once_per_version(_read).find(stems, prefix)):
+    named = search.once_per_version(_read).find(stems, prefix)
+    for one in (*first, *_answered(stems, prefix), *named, *_studies(before, prefix)):
         if one.question not in found and counts[one.kind] < MAX_PER_KIND:
             found[one.question] = one
             counts[one.kind] += 1
@@ -113,7 +114,7 @@ def _answered(stems: Sequence[str], prefix: str) -> Iterator[Suggestion]:
 
 
 def _read() -> _Index:
-    entries = tuple(sorted((*_topics(), *_studies()), key=lambda entry: entry.order))
+    entries = tuple(sorted(_topics(), key=lambda entry: entry.order))
     places: dict[str, set[int]] = defaultdict(set)
     for place, entry in enumerate(entries):
         for one_stem in entry.stems:
@@ -127,19 +128,16 @@ def _topics() -> Iterator[_Entry]:
         question = examples.question_about(concept)
         for name in (concept.name, *concept.aliases):
             also = "" if name == concept.name else name
-            order = (0, concept.rarity, concept.concept_id, bool(also), len(name), name)
+            order = (concept.rarity, concept.concept_id, bool(also), len(name), name)
             yield _Entry(Suggestion(SuggestionKind.TOPIC, question, also), _words_and_stems(name), order)
 
 
-def _studies() -> Iterator[_Entry]:
-    """Yield an entry for each study title, newest first."""
-    for study in examples.citable_studies():
-        question = f"What did “{study.title}” find?"
-        yield _Entry(
-            Suggestion(SuggestionKind.STUDY, question),
-            _words_and_stems(study.title),
-            (1, -(study.year or 0), study.study_id),
-        )
+def _studies(before: Sequence[str], prefix: str) -> Iterator[Suggestion]:
+    """Yield questions about the studies whose titles have the words, newest first."""
+    for title in search.titles_typed(before, prefix):
+        own = _words_and_stems(title)
+        if own.issuperset(map(stem, before)) and (stem(prefix) in own or any(word.startswith(prefix) for word in own)):
+            yield Suggestion(SuggestionKind.STUDY, f"What did “{title}” find?")
 
 
 def _words_and_stems(text: str) -> frozenset[str]:

@@ -17,13 +17,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, to_locale
 from django.utils.xmlutils import SimplerXMLGenerator
-from django.views.decorators.cache import cache_control
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import conditional_page, require_safe
 
 from qa_app.answers import asking
 from qa_app.answers.card import build_card, can_be_embedded
 from qa_app.answers.site_words import in_site_words, site_name
+from qa_app.pages.caching import current_for_all
 from qa_app.pages.following import UNPRINTABLE
 
 WIDTH, HEIGHT = 600, 500  # CSS pixels: a card with three sentences at this width
@@ -51,7 +51,7 @@ class BadRequest(ValueError):
 @xframe_options_exempt
 @csp(POLICY)  # type: ignore[arg-type]  # typed for views without arguments
 @conditional_page
-@cache_control(public=True, no_cache=True)
+@current_for_all
 @require_safe
 def embed(request: HttpRequest, answer_id: str) -> HttpResponse:
     """Render the card; caches revalidate it each time, since a source may be withdrawn."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from qa_app.evaluation import workings
+from qa_app.pages.caching import current_for_all
 
 
-@cache_control(public=True, no_cache=True)
+@current_for_all
 @require_safe
 def how_it_works(request: HttpRequest) -> HttpResponse:
     """Explain how answers are made, with present figures."""

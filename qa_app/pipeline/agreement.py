@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 
 from corpus_app.records import Concept, ConceptRole, Design, Finding, Lean, Study
 from qa_app.pipeline.lexicon import SENTENCE_END, words_of
@@ -20,6 +21,7 @@ LESS_WORDS = frozenset(
 """Words for less of something, or none of it: a comparator so described is not another intervention."""
 SHORTEST_STEMMED = 4  # letters; shorter names are abbreviations, and a stem would confuse them
 SIDES = (Lean.YES, Lean.NO, Lean.NO_CLEAR_DIFFERENCE)
+LEAST_STUDIES = 3  # a judgement: fewer are no body of evidence
 CLEARLY_STRONGER = 2.0  # a judgement: two thirds of the weight of the studies that lean somewhere
 REVIEWS = frozenset({Design.META_ANALYSIS, Design.SYSTEMATIC_REVIEW, Design.UMBRELLA_REVIEW})
 """Reviews with a method."""
@@ -31,6 +33,7 @@ WEIGHTS: Mapping[str, float] = {
     Design.NONRANDOMIZED_TRIAL: COMPARED_WEIGHT,
     Design.COHORT_STUDY: COMPARED_WEIGHT,
 }
+_ALONG = re.compile(r"\b(?:with|during|while|alongside)\b", re.IGNORECASE)  # what both groups did, as a rule
 _REVERSED: Mapping[Lean, Lean] = {Lean.YES: Lean.NO, Lean.NO: Lean.YES}
 
 
@@ -50,6 +53,8 @@ class FindingConcepts:
     intervention: frozenset[str]
     comparator: frozenset[str]
     outcome: frozenset[str]
+    main: frozenset[str] = field(default=frozenset(), compare=False)
+    """The part of the intervention before what went along with it: "creatine" of "creatine with training"."""
 
     @property
     def is_mapped(self) -> bool:
@@ -96,7 +101,8 @@ def map_finding(finding: Finding, index: AliasIndex) -> FindingConcepts:
     texts = (finding.outcome.partition("(")[0], finding.outcome)
     outcomes = (find_concepts(text, index, roles) for roles in (OUTCOME_ROLES, MEASURE_ROLES) for text in texts)
     outcome = next(filter(None, outcomes), frozenset[str]())
-    return FindingConcepts(intervention - comparator, comparator - intervention, outcome)
+    main = find_concepts(_ALONG.split(finding.intervention)[0], index, COMPARED_ROLES)
+    return FindingConcepts(intervention - comparator, comparator - intervention, outcome, main - comparator)
 
 
 def studies_on(
@@ -122,6 +128,77 @@ def studies_on(
         )
         for rows in own.values()
     )
+
+
+def studies_on_question(
+    interventions: Sequence[Concept],
+    outcomes: Sequence[Concept],
+    findings: Iterable[Finding],
+    aliases: AliasIndex,
+    by_id: Mapping[str, Concept],
+) -> tuple[StudyLean, ...]:
+    """Return where each study leans that tested just these interventions on any of these outcomes.
+
+    What measures an outcome, or is a kind of it by its name ("grip strength" of "strength"), counts as the outcome; a
+    kind of thing that an intervention is ("supplement") does not count as another intervention.
+    """
+    asked, names = {c.concept_id for c in interventions}, _names(outcomes)
+    broader = _names(interventions)
+    measures = {pk for outcome in outcomes for pk in (outcome.concept_id, *outcome.measured_by)}
+    own: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        tested = map_finding(finding, aliases)
+        others = tested.main - asked
+        is_tested = asked <= tested.main and all(_is_kind(broader, _names([by_id[pk]])) for pk in others)
+        if not is_tested or tested.comparator or finding.is_unconfirmed or not finding.lean:
+            continue
+        kinds = (pk in measures or _is_kind(_names([by_id[pk]]), names) for pk in tested.outcome)
+        if _names_any(finding.outcome, names) or (tested.outcome and all(kinds)):
+            own[finding.study_id].append(finding)
+    return tuple(_study_lean(rows) for rows in own.values())
+
+
+def _study_lean(findings: Sequence[Finding]) -> StudyLean:
+    """Join the findings of a study, those that lean as it does first.
+
+    A study that found something on one measure and no clear difference on another has found something: no clear
+    difference is no evidence that there is none.
+    """
+    leans = {finding.lean for finding in findings if finding.lean}
+    found = leans & {Lean.YES, Lean.NO}
+    joined = next(iter(found or leans)) if len(found or leans) == 1 else Lean.MIXED
+    return StudyLean(tuple(sorted(findings, key=lambda finding: finding.lean is not joined)), joined)
+
+
+def consensus(studies: Iterable[tuple[StudyLean, float]]) -> Lean | None:
+    """Return where studies on one matter lean together; None for few, or where no side is clearly stronger.
+
+    Each comes with its weight (`weigh`).
+    """
+    sides: dict[Lean, float] = defaultdict(float)
+    counted = list(studies)
+    for row, weight in counted:
+        if row.lean in SIDES:
+            sides[row.lean] += weight
+    if len(counted) < LEAST_STUDIES or not sides:
+        return None
+    strongest = max(sides, key=lambda side: sides[side])
+    return strongest if sides[strongest] >= CLEARLY_STRONGER * (sum(sides.values()) - sides[strongest]) else None
+
+
+def _names(concepts: Iterable[Concept]) -> set[tuple[str, ...]]:
+    return {_stems(name) for concept in concepts for name in (concept.name, *concept.aliases)} - {()}
+
+
+def _is_kind(names: Set[tuple[str, ...]], general: Set[tuple[str, ...]]) -> bool:
+    """Tell whether one of the names is a general one with words before it: "grip strength" is a "strength"."""
+    return any(name[start:] in general for name in names for start in range(1, len(name)))
+
+
+def _names_any(text: str, names: Set[tuple[str, ...]]) -> bool:
+    """Tell whether a text contains one of these names, as stems."""
+    stems, lengths = _stems(text), {len(name) for name in names}
+    return any(stems[start : start + length] in names for start in range(len(stems)) for length in lengths)
 
 
 def weigh(study: Study) -> float:

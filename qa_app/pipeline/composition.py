@@ -87,12 +87,14 @@ def compose(
         return _chronicle(events, place, context, policy)
     if context.query.request in INTRODUCING and ordinary:
         return _survey(ordinary, place, context, policy, budget)
-    leader = next((study for study in ranked if any(q.study_id == study for q in (*plain, *ordinary))), None)
+    leaders = [q for q in plain if context.agrees(q)] or [*plain, *ordinary]
+    leader = next((study for study in ranked if any(q.study_id == study for q in leaders)), None)
     if leader is None:
         return None
     own = [q for q in ordinary if q.study_id == leader]
     opening = _openings(own, context, policy)
     leading = [q for q in plain if q.study_id == leader] or _readable(opening, mode) or opening
+    leading = [q for q in leading if context.agrees(q)] or leading
     headline = max(leading, key=lambda q: (relevance(q, context, policy), -q.passage.passage_id))
     summary = select(
         plain,
@@ -142,7 +144,7 @@ def _chronicle(
 
 def _survey(
     ordinary: Sequence[Quotation], place: Mapping[str, int], context: SelectionContext, policy: Policy, budget: Budget
-) -> Composition | None:
+) -> Composition:
     """Let the first study speak with the words that it opens with, and each other one that is asked for.
 
     What fits the question is added within the budget.
@@ -159,7 +161,7 @@ def _survey(
         excluded=(first,),
     )
     answer = answer or _next_best((first,), ordinary, context, policy)
-    return Composition(first, (first,), _in_order(answer, place)) if answer else None
+    return Composition(first, (first,), _in_order(answer, place)) if answer else Composition(first, (), (first,))
 
 
 def _year(quotation: Quotation) -> int:

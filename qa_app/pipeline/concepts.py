@@ -31,6 +31,11 @@ def slot_of(concept: Concept) -> str:
     return SLOTS[concept.role]
 
 
+def names_of(concept: Concept) -> tuple[str, ...]:
+    """Return the name of a concept, then its aliases."""
+    return (concept.name, *concept.aliases)
+
+
 def name_stems(concept: Concept) -> tuple[frozenset[str], ...]:
     """Return the stems of each name of a concept that has words."""
     return tuple(stems for name in (concept.name, *concept.aliases) if (stems := stem_set(name)))

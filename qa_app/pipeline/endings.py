@@ -38,7 +38,7 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.reporting import report_count, report_refusal
 from qa_app.pipeline.retrieval import Retrieved, fuse, hits_by_id
 from qa_app.pipeline.writer import EXTRACTIVE
-from qa_app.pipeline.writing import Written
+from qa_app.pipeline.writing import Written, not_found_twice, with_costs
 
 COUNTED = Generator(name="counted", version="2")
 SHOWN = 5  # nearest passages of a refusal
@@ -50,6 +50,7 @@ NOT_ANSWERED = (
 )
 NOTHING_LEFT = "No study that fits these filters answers this question."
 NEAREST_SHOWN = "Below are the closest passages, but they are not an answer."
+NOTHING_FOUND = "A language model read the passages of the studies twice and found no answer to this question in them."
 NOT_OUR_SUBJECT = "This question is outside what the studies here cover, so there is no answer."
 NOTHING_NAMED = (
     "This question does not say what it is about. Please name it and ask again. Below are the "
@@ -150,10 +151,24 @@ class EndingBuilder:
         nearest = self._nearest(retrieved, corpus)
         return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, NOTHING_NAMED, retrieved=retrieved, passages=nearest)
 
-    def nothing_written(self, retrieved: Retrieved, attempts: tuple[Attempt, ...]) -> Refused:
-        """Refuse a question for which no drafted sentence could be verified."""
-        message = " ".join(self._not_answered(()))
-        return self._refuse(Outcome.INSUFFICIENT_EVIDENCE, message, retrieved=retrieved, attempts=attempts)
+    def nothing_written(
+        self, retrieved: Retrieved, attempts: tuple[Attempt, ...], passages: tuple[Candidate, ...]
+    ) -> Refused:
+        """Refuse a question for which no drafted sentence could be verified, or whose passages hold no answer.
+
+        The passages, which have been reported, are shown as the nearest.
+        """
+        message = " ".join(self._not_answered(passages))
+        if not_found_twice(attempts):
+            message = f"{NOTHING_FOUND} {NEAREST_SHOWN}"
+        return self._refuse(
+            Outcome.INSUFFICIENT_EVIDENCE,
+            message,
+            retrieved=retrieved,
+            attempts=attempts,
+            passages=passages,
+            is_reported=True,
+        )
 
     def answered(
         self, gathered: Gathered, written: Written, headline: Headline, retrieved: Retrieved, version: str
@@ -162,7 +177,7 @@ class EndingBuilder:
         chosen = gathered.evidence
         numbers = citations.number_studies((*written.summary, *written.answer), chosen)
         if not numbers:
-            return self.nothing_written(retrieved, written.attempts)
+            return self.nothing_written(retrieved, written.attempts, chosen.passages)
         outcome, message = _outcome(gathered)
         return Answered(
             outcome=outcome,
@@ -171,7 +186,9 @@ class EndingBuilder:
             summary=attributed(citations.numbered(written.summary, numbers), chosen),
             answer=attributed(citations.numbered(written.answer, numbers), chosen),
             citations=citations.citations(numbers, chosen),
-            confidence=confidence.assess(retrieved.lead, retrieved.signals, gathered.missing, version, self.policy),
+            confidence=confidence.assess(
+                retrieved.lead, retrieved.signals, gathered.missing, version, self.policy, is_doubted=written.is_doubted
+            ),
             strength=gathered.strength,
             evidence=chosen,
             left_out=(*chosen.left_out, *written.rejected),
@@ -195,11 +212,15 @@ class EndingBuilder:
         reason = NOTHING_LEFT if self._is_english else NOT_IN_ENGLISH
         return (reason, NEAREST_SHOWN) if nearest else (reason,)
 
-    def _refuse(self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None, **parts: Any) -> Refused:
+    def _refuse(
+        self, outcome: Outcome, message: str, *, retrieved: Retrieved | None = None, is_reported: bool = False,
+        **parts: Any,
+    ) -> Refused:  # fmt: skip
         near = self._near_questions(retrieved) if retrieved else ()
-        context = self._context(EXTRACTIVE, retrieved)
+        context = self._context(with_costs(EXTRACTIVE, parts.get("attempts", ())), retrieved)
         refused = Refused(outcome=outcome, message=message, near_questions=near, **parts, **context)
-        report_refusal(refused, self.clock.progress)
+        if not is_reported:
+            report_refusal(refused, self.clock.progress)
         return refused
 
     def _context(self, generator: Generator, retrieved: Retrieved | None) -> dict[str, Any]:
@@ -258,13 +279,14 @@ class EndingBuilder:
         return safety.check(question, None, self.facts.safety, None) is None
 
     def _definitions(self, sentences: tuple[object, ...]) -> tuple[Concept, ...]:
-        """Return the terms of the answer that a beginner did not use in the question."""
+        """Return the term asked about, and those of the answer that a beginner did not use in the question."""
+        term = (self.query.term,) if self.query.term else ()
         if self.question.mode is not Mode.BEGINNER:
-            return ()
+            return term
         asked = {concept.concept_id for concept in (*self.query.concepts, *self.query.unstudied)}
         text = " ".join(getattr(sentence, "text", "") for sentence in sentences)
         found = {m.concept.concept_id: m.concept for m in self.facts.concept_index.find(text)}
-        return tuple(c for pk, c in found.items() if c.definition and pk not in asked)
+        return (*term, *(c for pk, c in found.items() if c.definition and pk not in asked))
 
 
 def related_concepts(query: Query, facts: CorpusFacts) -> tuple[Concept, ...]:

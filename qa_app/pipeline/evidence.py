@@ -13,9 +13,10 @@ from qa_app.pipeline import agreement, answer_type, grounding, strength
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.answer_type import ExpectedAnswer
 from qa_app.pipeline.composition import Composition, compose
+from qa_app.pipeline.concepts import names_of
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.passage_ranking import RankedPassages, find_pool, rank_passages
-from qa_app.pipeline.policy import Order, Policy
+from qa_app.pipeline.policy import Lexical, Order, Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, Reranker
 from qa_app.pipeline.query import Intent, Query
 from qa_app.pipeline.records import (
@@ -33,11 +34,13 @@ from qa_app.pipeline.records import (
 from qa_app.pipeline.reranking import rerank
 from qa_app.pipeline.retrieval import Retrieved, cited_studies, fuse, hits_by_id, load_passages, load_pool
 from qa_app.pipeline.selection import SelectionContext
-from qa_app.pipeline.text import stem_set
+from qa_app.pipeline.strength import StudySize
+from qa_app.pipeline.text import stem_set, words
 from qa_app.pipeline.verdict import PolarityKind, names_matter, read_polarity, verdict
 
 LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
 """Intents that ask which way something goes: studies can disagree on it, and a verdict states it."""
+WeightedLean = tuple[StudyLean, float]
 LESS_THAN_ANY_HIT = Hit(0, 0.0, None)
 
 
@@ -53,6 +56,8 @@ class Matter:
     """The outcome asked about, where the finding measured it; other measures of it count, too."""
     studies: tuple[StudyLean, ...]
     """The finding's own study first."""
+    is_on_question: bool = False
+    """Whether the studies are those on the interventions and outcomes that the question names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,9 @@ def gather(
     candidates = tuple(candidate for candidate in ranked.passages if candidate.passage.study.study_id in cited)
     expected = _expected_answer(query, retrieved, cited)
     bindings = _bindings(expected, [c.passage for c in candidates]) if expected else {}
-    nearest = _nearest_finding(cited[0], retrieved, facts) if cited else None
+    findings = corpus.findings(cited)
+    nearest = _nearest_finding(cited[0], retrieved, findings) if cited else None
+    on_question = _studies_on_question(query, facts, corpus)
     context = SelectionContext(
         query=query,
         vector=retrieved.vector,
@@ -98,7 +105,8 @@ def gather(
         chances=retrieved.chances,
         passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
         finding_id=nearest.finding_id if nearest else None,
-        leans={finding.finding_id: finding.lean for finding in facts.findings},
+        leans={finding.finding_id: finding.lean for finding in findings},
+        agreeing=_agreeing(on_question),
         bindings=bindings,
     )
     composed = compose([c.passage for c in candidates], cited, context, policy, question.mode)
@@ -107,7 +115,7 @@ def gather(
     if composed is None:
         return None
     quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
-    matter = _matter(query, composed, nearest, facts)
+    matter = _matter(query, composed, nearest, findings, on_question, facts, corpus)
     texts = [sentence for q in composed.quotations for sentence in q.sentences] + [
         passage.heading for passage in composed.passages
     ]
@@ -131,8 +139,8 @@ def gather(
         composition=composed,
         matter=matter,
         missing=missing,
-        is_conflicting=query.intent in LEANING and agreement.is_conflicting(compared, weights),
-        strength=_strength(query, facts, quoted, compared, is_partial=bool(missing)),
+        is_conflicting=query.intent in LEANING and not context.agreeing and agreement.is_conflicting(compared, weights),
+        strength=_strength(query, corpus, quoted, compared, is_partial=bool(missing)),
         absent=None if bindings else expected,
         grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),
     )
@@ -187,16 +195,21 @@ def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[
 
 
 def _strength(
-    query: Query, facts: CorpusFacts, cited: Sequence[Study], studies: Sequence[StudyLean], *, is_partial: bool
+    query: Query, corpus: Corpus, cited: Sequence[Study], studies: Sequence[StudyLean], *, is_partial: bool
 ) -> EvidenceStrength | None:
     """Return the curators' judgement where the question is about just what they judged and a cited study is too.
 
     Elsewhere, grade the cited studies.
     """
-    certainty = None if is_partial else strength.find_certainty(facts.certainties, query)
+    judged = is_partial or len(query.intervention) != 1 or len(query.outcome) != 1
+    certainties = () if judged else corpus.certainties(query.intervention[0], query.outcome[0])
+    certainty = strength.find_certainty(certainties, query)
     if certainty and any({certainty.intervention, certainty.outcome} <= set(study.concepts) for study in cited):
         return strength.assessed(certainty, cited)
-    return strength.grade(cited, studies, query.facets, sizes=facts.sizes, biases=facts.biases, is_partial=is_partial)
+    known = corpus.references([study.study_id for study in cited])
+    sizes = {r.study_id: StudySize(r.participants, r.included_studies) for r in known}
+    biases = {r.study_id: r.risk_of_bias for r in known if r.risk_of_bias}
+    return strength.grade(cited, studies, query.facets, sizes=sizes, biases=biases, is_partial=is_partial)
 
 
 def rank(
@@ -211,10 +224,15 @@ def rank(
     else:
         pool = load_pool(find_pool(list(hits.values()), policy, 2 * policy.pool), corpus)
         total = retrieved.found.searchable_passages
-        ranked = rank_passages(query, pool, hits, facts.vocabulary, total, policy, question.mode)
+        counts = corpus.word_counts(_words_to_compare(query, pool)) if policy.lexical is Lexical.TFIDF else {}
+        ranked = rank_passages(query, pool, hits, counts, total, policy, question.mode)
     if reranker is None or not ranked.passages:
         return ranked
     return replace(ranked, passages=rerank(question.searched, ranked.passages, reranker))
+
+
+def _words_to_compare(query: Query, pool: Sequence[Passage]) -> frozenset[str]:
+    return frozenset(word for text in (query.text, *(passage.text for passage in pool)) for word in words(text))
 
 
 def rank_all(
@@ -263,26 +281,85 @@ def headline(query: Query, facts: CorpusFacts, gathered: Gathered) -> Headline:
     )
 
 
+def _named_outcomes(query: Query) -> list[Concept]:
+    named = frozenset((*query.outcome, *query.condition))
+    return [concept for concept in query.concepts if concept.concept_id in named]
+
+
+def _studies_on_question(query: Query, facts: CorpusFacts, corpus: Corpus) -> tuple[WeightedLean, ...]:
+    """Return where studies lean on the interventions and outcomes that a question names, among the people named.
+
+    Empty where it does not ask which way something goes, or sets interventions against each other.
+    """
+    outcomes, by_id = _named_outcomes(query), facts.concept_index.by_id
+    interventions = [by_id[pk] for pk in query.intervention if pk in by_id]
+    if query.intent not in LEANING or query.comparator or not (interventions and outcomes):
+        return ()
+    measures = (by_id[pk] for outcome in outcomes for pk in outcome.measured_by if pk in by_id)
+    names = [name for concept in (*outcomes, *measures) for name in names_of(concept)]
+    findings = corpus.findings_naming(names, [names_of(concept) for concept in interventions])
+    rows = agreement.studies_on_question(interventions, outcomes, findings, facts.aliases, by_id)
+    studies = corpus.studies([row.study_id for row in rows])
+    known = ((row, studies[row.study_id]) for row in rows if row.study_id in studies)
+    return tuple((row, agreement.weigh(study)) for row, study in known if _is_about(study, query))
+
+
+def _agreeing(on_question: Sequence[WeightedLean]) -> frozenset[int]:
+    """Return the findings that lean where the studies do; none where no side is clearly stronger."""
+    side = agreement.consensus(on_question)
+    found = (finding for row, _ in on_question for finding in row.findings)
+    return frozenset(finding.finding_id for finding in found if side and finding.lean is side)
+
+
+def _is_about(study: Study, query: Query) -> bool:
+    """Tell whether a study is about values of each facet that a question names."""
+    return all(set(study.values_of(facet)) & set(values) for facet, values in query.facets.values.items())
+
+
 def _counts(matter: Matter | None) -> Counter[Lean]:
     """Return how many studies lean to each side on the quoted finding's matter; empty where none does."""
     studies = matter.studies if matter and matter.is_quoted and matter.concepts.is_mapped else ()
     return Counter(row.lean for row in studies if row.lean in agreement.SIDES)
 
 
-def _matter(query: Query, composed: Composition, nearest: Finding | None, facts: CorpusFacts) -> Matter | None:
+def _matter(
+    query: Query, composed: Composition, nearest: Finding | None, findings: Sequence[Finding],
+    on_question: Sequence[WeightedLean], facts: CorpusFacts, corpus: Corpus,
+) -> Matter | None:  # fmt: skip
     pk = composed.headline.passage.finding_id
-    quoted = next((finding for finding in facts.findings if finding.finding_id == pk), None)
+    quoted = next((finding for finding in findings if finding.finding_id == pk), None)
     finding = quoted or nearest
     if finding is None:
         return None
-    concepts = facts.finding_concepts[finding.finding_id]
+    concepts = agreement.map_finding(finding, facts.aliases)
+    if any(finding in row.findings for row, _ in on_question):
+        rows = _own_first([row for row, _ in on_question], finding)
+        return Matter(finding, quoted is not None, concepts, _named_outcomes(query)[0], rows, is_on_question=True)
     outcome = _asked_outcome(query, concepts)
     outcomes = frozenset((outcome.concept_id, *outcome.measured_by)) if outcome else concepts.outcome
-    studies = agreement.studies_on(concepts, facts.findings, facts.finding_concepts, outcomes)
+    others = _comparable_findings(concepts, outcomes, findings, facts, corpus)
+    mapped = {other.finding_id: agreement.map_finding(other, facts.aliases) for other in others}
+    studies = agreement.studies_on(concepts, others, mapped, outcomes)
     if not studies and finding.lean:
         studies = (StudyLean((finding,), finding.lean),)
-    ordered = sorted(studies, key=lambda row: row.study_id != finding.study_id)
-    return Matter(finding, quoted is not None, concepts, outcome, tuple(ordered))
+    return Matter(finding, quoted is not None, concepts, outcome, _own_first(studies, finding))
+
+
+def _own_first(studies: Sequence[StudyLean], finding: Finding) -> tuple[StudyLean, ...]:
+    return tuple(sorted(studies, key=lambda row: row.study_id != finding.study_id))
+
+
+def _comparable_findings(
+    concepts: FindingConcepts, outcomes: frozenset[str], cited: Sequence[Finding], facts: CorpusFacts, corpus: Corpus
+) -> tuple[Finding, ...]:
+    """Return the findings that may be on a matter: those cited, and others that name its concepts, by study id."""
+    if not concepts.is_mapped:
+        return ()
+    by_id = facts.concept_index.by_id
+    measured = [name for pk in sorted(concepts.outcome | outcomes) if pk in by_id for name in names_of(by_id[pk])]
+    compared = [names_of(by_id[pk]) for pk in sorted(concepts.intervention | concepts.comparator)]
+    found = {finding.finding_id: finding for finding in (*cited, *corpus.findings_naming(measured, compared))}
+    return tuple(sorted(found.values(), key=lambda finding: finding.study_id))
 
 
 def _asked_outcome(query: Query, concepts: FindingConcepts) -> Concept | None:
@@ -300,11 +377,12 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
     matter = gathered.matter
     if matter is None:
         return None
-    outcomes = [c for c in facts.concepts if c.concept_id in matter.concepts.outcome]
+    measured = [c for c in facts.concepts if c.concept_id in matter.concepts.outcome]
+    outcomes = [matter.outcome] if matter.outcome and matter.is_on_question else measured
     asked = frozenset((*query.intervention, *query.comparator, *query.outcome, *query.condition))
     if matter.outcome:
         asked |= matter.concepts.outcome
-    if query.intent in LEANING and not _is_on_what_is_asked(query, matter.concepts):
+    if query.intent in LEANING and not _is_on_what_is_asked(query, matter):
         return None
     if query.intent is Intent.YES_NO and polarity.kind is PolarityKind.NONE and not (query.outcome or query.condition):
         return None  # what a yes would say is not known, nor of which outcome
@@ -313,16 +391,19 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
         polarity,
         matter.finding,
         wanted=outcomes[0].wanted if outcomes else Wanted.NEITHER,
-        is_on_topic=matter.is_quoted and names_matter(asked, matter.concepts),
+        is_on_topic=matter.is_quoted and (matter.is_on_question or names_matter(asked, matter.concepts)),
         is_whole=not (gathered.missing or gathered.is_conflicting),
     )
 
 
-def _is_on_what_is_asked(query: Query, concepts: FindingConcepts) -> bool:
+def _is_on_what_is_asked(query: Query, matter: Matter) -> bool:
     """Tell whether a finding may be on the intervention and outcome asked about, as far as both name concepts.
 
     Neighbours in the concept graph count as the same outcome.
     """
+    if matter.is_on_question:
+        return True
+    concepts = matter.concepts
     outcomes = frozenset((*query.outcome, *query.condition))
     near = frozenset(n for c in query.concepts if c.concept_id in outcomes for n in c.neighbours)
     pairs = (
@@ -332,7 +413,7 @@ def _is_on_what_is_asked(query: Query, concepts: FindingConcepts) -> bool:
     return all(not asked or not own or asked & own for asked, own in pairs)
 
 
-def _nearest_finding(study_id: str, retrieved: Retrieved, facts: CorpusFacts) -> Finding | None:
+def _nearest_finding(study_id: str, retrieved: Retrieved, findings: Sequence[Finding]) -> Finding | None:
     """Return the finding whose plain sentence or curated question is nearest by meaning.
 
     Without vectors, words decide.
@@ -345,7 +426,7 @@ def _nearest_finding(study_id: str, retrieved: Retrieved, facts: CorpusFacts) ->
         if (score := best.get(kind)) and (text := score.by_meaning or score.by_words) and text.finding_id
     ]
     wanted = max(near, default=(0.0, 0.0, None))[2]
-    return next((finding for finding in facts.findings if finding.finding_id == wanted), None)
+    return next((finding for finding in findings if finding.finding_id == wanted), None)
 
 
 def _agreement(query: Query, matter: Matter, facts: CorpusFacts) -> Agreement | None:
@@ -354,7 +435,7 @@ def _agreement(query: Query, matter: Matter, facts: CorpusFacts) -> Agreement | 
     None where the question does not ask which way something goes, or asks about another outcome or intervention.
     """
     concepts, outcome = matter.concepts, matter.outcome
-    is_asked = query.intent in LEANING and concepts.is_mapped and _is_on_what_is_asked(query, concepts)
+    is_asked = query.intent in LEANING and concepts.is_mapped and _is_on_what_is_asked(query, matter)
     if not is_asked or outcome is None:
         return None
     done = [concept for concept in facts.concepts if concept.concept_id in concepts.intervention]

@@ -33,6 +33,15 @@ class Lexical(StrEnum):
     TFIDF = "tfidf"
 
 
+class NotFound(StrEnum):
+    """What follows where a language model finds no answer in the passages, twice."""
+
+    REFUSE = "RAG_NO_ANSWER"
+    """A refusal with this code."""
+    QUOTE = "quote"
+    """The passages are quoted, with less confidence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Figures of retrieval, selection, writing and verification; stored with each answer."""
@@ -85,6 +94,10 @@ class Policy:
     answer_words_intermediate: int = 280
     quotations_leader: int = 5  # of the leading study in the answer; a beginner's answer has two fewer
     quotations_other: int = 3  # of each other study; a beginner's answer has one fewer
+
+    # Language models.
+    not_found: NotFound = NotFound.REFUSE  # where a model finds no answer, twice
+    not_found_share: float = 0.5  # of the confidence, where passages are quoted all the same; a judgement
 
     # Labels of confidence, and verification of a paraphrase.
     confidence_high: int = 70

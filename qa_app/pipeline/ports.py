@@ -5,15 +5,26 @@ Everything read inside one `snapshot` belongs to one corpus version.
 
 from __future__ import annotations
 
+from collections.abc import Collection as Values
 from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from corpus_app.appraisal import RiskOfBias
-from corpus_app.records import Certainty, Collection, Concept, Finding, Found, Passage, Study, StudyScores
-from qa_app.pipeline.agreement import FindingConcepts
+from corpus_app.records import (
+    Certainty,
+    Collection,
+    Concept,
+    Finding,
+    Found,
+    NameCues,
+    Passage,
+    Reference,
+    Study,
+    StudyScores,
+)
+from qa_app.pipeline.agreement import AliasIndex
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import Scaling
 from qa_app.pipeline.lexicon import PhraseIndex
@@ -23,9 +34,7 @@ from qa_app.pipeline.question.about_corpus import CorpusWords
 from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
-from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence
-from qa_app.pipeline.strength import StudySize
 from qa_app.pipeline.study_filters import StudyFilters
 
 Vector = Sequence[float]
@@ -36,9 +45,6 @@ class CorpusFacts:
     """Facts of the corpus for parsing and for the grammar over its rows; built once a corpus version."""
 
     version: int
-    studies: Mapping[str, Study]
-    """Published studies by id, retracted ones included."""
-    sources: SourceIndex
     collections: tuple[Collection, ...]
     concepts: tuple[Concept, ...]
     concept_index: ConceptIndex
@@ -49,15 +55,9 @@ class CorpusFacts:
     site: SiteIndex
     polarity: PhraseIndex
     """What a yes to a question would say, in words of the language and of the corpus."""
-    findings: tuple[Finding, ...]
-    """Confirmed findings of all searchable studies."""
-    finding_concepts: Mapping[int, FindingConcepts]
-    sizes: Mapping[str, StudySize]
-    vocabulary: Mapping[str, int]
+    aliases: AliasIndex
+    """Concepts by the names that findings have for them."""
     changed_at: datetime | None
-    biases: Mapping[str, RiskOfBias] = field(default_factory=dict)
-    """Of the published studies that were assessed, by study id."""
-    certainties: tuple[Certainty, ...] = ()
     units: Mapping[str, UnitForm] = field(default_factory=dict)
     """Units that the corpus declares, by each folded form."""
     site_hash: str = ""
@@ -68,12 +68,6 @@ class CorpusFacts:
     allowed: frozenset[str] | None = None
     """Ids of the studies that may answer; None: all of them."""
 
-    def narrowed(self, filters: StudyFilters) -> CorpusFacts:
-        """Let only studies that fit answer; judgements on all the evidence together do not hold for a part."""
-        allowed = frozenset(study_id for study_id, study in self.studies.items() if filters.accepts(study))
-        findings = tuple(finding for finding in self.findings if finding.study_id in allowed)
-        return replace(self, allowed=allowed, findings=findings, certainties=())
-
 
 class Corpus(Protocol):
     """The corpus as the engine reads it."""
@@ -83,10 +77,46 @@ class Corpus(Protocol):
     def facts(self) -> CorpusFacts: ...
 
     def among(self, study_ids: Set[str]) -> Corpus:
-        """Return the same corpus, where passages of these studies alone are found, and these are always scored."""
+        """Return the same corpus, where passages and findings of these studies alone are found.
+
+        These are always scored. Judgements on all the evidence together do not hold for a part.
+        """
+
+    def fitting(self, filters: StudyFilters) -> frozenset[str]:
+        """Return the ids of the studies that fit."""
+
+    def published_studies(self, collection: str | None) -> Sequence[Study]:
+        """Return all published studies, or those of a collection, for a question about the corpus itself."""
+
+    def studies(self, study_ids: Values[str]) -> Mapping[str, Study]:
+        """Return the published studies among these by id."""
+
+    def concepts_of(self, study_ids: Values[str], concepts: Values[str]) -> Mapping[str, frozenset[str]]:
+        """Return which of these concepts each study is about; a study that is about none may be left out."""
+
+    def references(self, study_ids: Values[str]) -> tuple[Reference, ...]:
+        """Return the key figures of these studies: participants, included studies and risk of bias."""
+
+    def named_studies(self, cues: NameCues) -> tuple[Reference, ...]:
+        """Return the published studies that a text may name, in the order of their ids."""
+
+    def findings(self, study_ids: Values[str]) -> tuple[Finding, ...]:
+        """Return the confirmed findings of these studies that may answer, in the order of study ids."""
+
+    def findings_naming(self, outcomes: Values[str], compared: Sequence[Values[str]]) -> tuple[Finding, ...]:
+        """Return findings whose outcome has one of these names, and whose sides have one of each thing compared.
+
+        They are in the order of study ids, and no more than an answer can weigh.
+        """
+
+    def certainties(self, intervention: str, outcome: str) -> tuple[Certainty, ...]:
+        """Return the curators' judgements on this intervention and outcome."""
 
     def is_word(self, word: str) -> bool:
         """Tell whether the language has this word."""
+
+    def word_counts(self, words: Values[str]) -> Mapping[str, int]:
+        """Return the number of passages that contain each of these lower-case words; words of none are left out."""
 
     def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         """Return the unit vector of each text. Raises LegFailed when no encoder is available."""

@@ -126,6 +126,8 @@ class Query:
     """Words as typed, and the word of the corpus in their place."""
     is_comparison: bool = False
     """Whether it sets two things against each other."""
+    term: Concept | None = None
+    """The concept whose meaning is all that it asks for; it has a definition."""
     request: Request | None = None
     is_addressed: bool = False
     """Whether it speaks to the owner of the site, whose name stands in `text`."""

@@ -397,7 +397,7 @@ class Answered(EndingContext):
     left_out: tuple[LeftOut, ...]
     """What ranking and verification left out."""
     definitions: tuple[Concept, ...]
-    """Terms of the answer that a beginner may not know; each has a definition."""
+    """The term whose meaning is asked, and those of the answer that a beginner may not know; each has a definition."""
     near_questions: tuple[NearQuestion, ...]
     missing: tuple[str, ...]
     """Parts of the question that no cited text mentions."""

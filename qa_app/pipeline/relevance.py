@@ -8,12 +8,12 @@ the question's vocabulary and concepts in the study. One logistic model weighs t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 
-from corpus_app.records import Study, StudyScores
+from corpus_app.records import StudyScores
 from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.learned import Logistic, Matrix
 from qa_app.pipeline.query import Query
@@ -70,9 +70,12 @@ class Features:
 
 
 def read_features(
-    query: Query, scores: Sequence[StudyScores], studies: Mapping[str, Study], vocabulary: Vocabulary
+    query: Query, scores: Sequence[StudyScores], about: Mapping[str, Container[str]], vocabulary: Vocabulary
 ) -> Features:
-    """Compute the features of each candidate study, in the order of `scores`."""
+    """Compute the features of each candidate study, in the order of `scores`.
+
+    `about` has the concepts of the question that each study is about.
+    """
     columns: dict[str, Matrix] = {}
     for kind in (*SHORT_TEXTS, "passage"):
         best = [score.best.get(kind) for score in scores]
@@ -85,7 +88,7 @@ def read_features(
     columns["question_top3"] = np.array([NO_COSINE if b is None or b.top3 is None else b.top3 for b in questions])
     columns["coverage"] = np.array([_coverage(score.matched, vocabulary) for score in scores])
     columns["has_rarest"] = np.array([float(vocabulary.rarest in score.matched) for score in scores])
-    columns["concept_share"] = np.array([_concept_share(query, studies[score.study_id]) for score in scores])
+    columns["concept_share"] = np.array([_concept_share(query, about.get(score.study_id, ())) for score in scores])
     columns["unstudied_share"] = _unstudied_shares(query, [score.matched for score in scores])
     for name in [n for n in columns if "_cosine" in n or n.endswith(("_bm25", "_top3")) or n == "concept_share"]:
         values = columns[name]
@@ -116,11 +119,10 @@ def _coverage(matched: frozenset[str], vocabulary: Vocabulary) -> float:
     return sum(idf for term, idf in vocabulary.idf.items() if term in matched) / total if total else 0.0
 
 
-def _concept_share(query: Query, study: Study) -> float:
+def _concept_share(query: Query, own: Container[str]) -> float:
     """Return the share, by rarity, of the concepts named in the question that the study is about."""
     named = [*query.concepts, *query.unstudied]
     total = sum(concept.rarity for concept in named)
-    own = frozenset(study.concepts)
     return sum(c.rarity for c in named if c.concept_id in own) / total if total else 0.0
 
 

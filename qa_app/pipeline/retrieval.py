@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -162,7 +162,14 @@ def _retrieve_once(
     with clock("rank"):
         wanted = frozenset(query.sources.studies)
         named = tuple(score for score in scores if score.study_id in wanted)
-        return rank_studies(query, facts, models, next(iter(trusted), None), found, named or scores)
+        about = concepts_about(query, scores, corpus)
+        return rank_studies(query, facts, models, next(iter(trusted), None), found, named or scores, about)
+
+
+def concepts_about(query: Query, scores: Sequence[StudyScores], corpus: Corpus) -> Mapping[str, frozenset[str]]:
+    """Return which concepts of the question each candidate is about."""
+    named = [concept.concept_id for concept in (*query.concepts, *query.unstudied)]
+    return corpus.concepts_of([score.study_id for score in scores], named) if named else {}
 
 
 def encode(query: Query, corpus: Corpus) -> tuple[Vector, ...]:
@@ -180,14 +187,15 @@ def rank_studies(
     vector: Vector | None,
     found: Found,
     scores: tuple[StudyScores, ...],
+    about: Mapping[str, Container[str]],
 ) -> Retrieved:
     """Rank the candidate studies and estimate whether they answer.
 
     Where only some may answer, they are still compared with the others. The scaling of the corpus applies to studies
-    without curated texts; its estimate then has a threshold of its own.
+    without curated texts; its estimate then has a threshold of its own. `about` is what `concepts_about` returned.
     """
     vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
-    features = relevance.read_features(query, scores, facts.studies, vocabulary)
+    features = relevance.read_features(query, scores, about, vocabulary)
     if facts.allowed is not None:
         features = features.limited_to(facts.allowed)
         scores = tuple(score for score in scores if score.study_id in facts.allowed)

@@ -18,6 +18,7 @@ from qa_app.pipeline.question import about_corpus, safety
 from qa_app.pipeline.question.follow_up import asks_of_years, names_nothing
 from qa_app.pipeline.question.parse import parse
 from qa_app.pipeline.question.safety_model import SafetyClassifier
+from qa_app.pipeline.question.sources import SourceIndex, read_cues
 from qa_app.pipeline.records import Candidate, Declined, Ending, InsufficientEvidence, Question, Refused, Scope
 from qa_app.pipeline.retrieval import Models, Retrieved, retrieve_scoped
 from qa_app.pipeline.text import stem_set
@@ -62,11 +63,12 @@ class Engine:
         with corpus.snapshot():
             with clock("understand"):
                 facts = corpus.facts()
-                query = parse_question(question.searched, corpus, facts)
+                sources = named_sources(question.searched, corpus)
+                query = parse_question(question.searched, corpus, facts, sources)
             ending = endings.EndingBuilder(question, query, facts, self.policy, clock)
             with clock("scope"):
                 declined = self._declined(question, corpus, facts)
-                rows = None if declined else _read_about_corpus(question, facts, today)
+                rows = None if declined else _read_about_corpus(question, corpus, facts, sources, today)
             if declined is not None:
                 return ending.guardrail(reviewed(declined))
             if rows is not None:
@@ -74,7 +76,7 @@ class Engine:
             if query.sources.unknown and not query.sources.studies:
                 return ending.unknown_source()
             if question.filters.narrows:
-                facts = ending.facts = facts.narrowed(question.filters)
+                facts = ending.facts = replace(facts, allowed=corpus.fitting(question.filters))
                 corpus = corpus.among(facts.allowed or frozenset())
             retrieved, ending.scope = retrieve_scoped(
                 query, corpus, facts, self.models, self.policy, clock, question.collection
@@ -86,7 +88,7 @@ class Engine:
                 query, retrieved = timeline.rank_by_events(query, retrieved, corpus)
                 ending.query = query
             is_dated = asks_of_years(query) or query.request is Request.TIMELINE  # the sentences themselves decide
-            if not retrieved.ranked or not (retrieved.is_scaled or is_dated or _may_answer(query, retrieved, facts)):
+            if not retrieved.ranked or not (retrieved.is_scaled or is_dated or _may_answer(query, retrieved, corpus)):
                 return self._refuse(query, retrieved, ending, corpus)
             with clock("rerank" if reranker else "rank"):
                 gathered = evidence.gather(question, query, facts, retrieved, corpus, self.policy, reranker)
@@ -96,7 +98,7 @@ class Engine:
             is_estimated = gathered.grounds and not is_dated
             is_enough = gathered.absent is None
             if is_estimated:
-                is_enough = retrieved.is_answerable or (is_enough and _may_answer(query, retrieved, facts))
+                is_enough = retrieved.is_answerable or (is_enough and _may_answer(query, retrieved, corpus))
             if not is_enough and gathered.absent is not None:
                 return ending.insufficient(retrieved, corpus, gathered.absent)
             if not is_enough:
@@ -107,7 +109,7 @@ class Engine:
         try:
             written = writing.write(writers, gathered.evidence, self.policy, clock)
         except InsufficientEvidence as nothing:
-            return ending.nothing_written(retrieved, nothing.attempts)
+            return ending.nothing_written(retrieved, nothing.attempts, gathered.evidence.passages)
         return ending.answered(gathered, written, headline, retrieved, self.models.version)
 
     def search(
@@ -162,13 +164,13 @@ class Engine:
         return ending.insufficient(retrieved, corpus) if is_near else ending.out_of_scope(retrieved, corpus)
 
 
-def _may_answer(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
+def _may_answer(query: Query, retrieved: Retrieved, corpus: Corpus) -> bool:
     """Tell whether the corpus is likely to answer; studies that the question names are asked whatever the chance."""
-    is_named = bool(query.sources.studies and retrieved.ranked) or _names_topic(query, retrieved, facts)
+    is_named = bool(query.sources.studies and retrieved.ranked) or _names_topic(query, retrieved, corpus)
     return retrieved.is_answerable or is_named
 
 
-def _names_topic(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool:
+def _names_topic(query: Query, retrieved: Retrieved, corpus: Corpus) -> bool:
     """Return whether the subject is no more than the title or a concept of the leading study: "about the old mill".
 
     Where curators wrote which questions a study answers, these say more than its title.
@@ -176,21 +178,27 @@ def _names_topic(query: Query, retrieved: Retrieved, facts: CorpusFacts) -> bool
     if not query.terms or not retrieved.ranked:
         return False
     study_id, _ = retrieved.ranked[0]
-    study = facts.studies[study_id]
+    if retrieved.by_id[study_id].is_curated:
+        return False
+    study = corpus.studies([study_id])[study_id]
     own = [name for c in query.concepts if c.concept_id in study.concepts for name in name_stems(c)]
-    is_curated = retrieved.by_id[study_id].is_curated
-    return not is_curated and stem_set(study.title).union(*own).issuperset(query.terms)
+    return stem_set(study.title).union(*own).issuperset(query.terms)
 
 
-def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
-    """Parse a normalised question with what the corpus knows."""
+def named_sources(text: str, corpus: Corpus) -> SourceIndex:
+    """Return an index of the sources that a normalised question may name."""
+    return SourceIndex.build(corpus.named_studies(read_cues(text)))
+
+
+def parse_question(text: str, corpus: Corpus, facts: CorpusFacts, sources: SourceIndex | None = None) -> Query:
+    """Parse a normalised question with what the corpus knows; `sources` are looked up where they are not given."""
     return parse(
         text,
         concepts=facts.concept_index,
-        vocabulary=facts.vocabulary,
+        word_counts=corpus.word_counts,
         is_word=corpus.is_word,
         collections=facts.collections,
-        references=facts.sources,
+        references=sources or named_sources(text, corpus),
         facets=facts.facets,
         site=facts.site,
         units=facts.units,
@@ -198,16 +206,18 @@ def parse_question(text: str, corpus: Corpus, facts: CorpusFacts) -> Query:
 
 
 def _read_about_corpus(
-    question: Question, facts: CorpusFacts, today: date
+    question: Question, corpus: Corpus, facts: CorpusFacts, sources: SourceIndex, today: date
 ) -> about_corpus.CorpusAnswer | about_corpus.CorpusQuestionUnread | None:
+    if not about_corpus.may_be_about_corpus(question.searched, facts.corpus_words):
+        return None
     return about_corpus.read(
         question.searched,
-        studies=tuple(s for s in facts.studies.values() if question.collection in (None, s.collection)),
+        studies=corpus.published_studies(question.collection),
         concepts=facts.concepts,
         collections=facts.collections,
         facets=facts.facets,
         changed_at=facts.changed_at,
         today=today,
         corpus_words=facts.corpus_words,
-        sources=facts.sources,
+        sources=sources,
     )

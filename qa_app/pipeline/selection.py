@@ -47,6 +47,8 @@ class SelectionContext:
     """The finding whose curated question is nearest to the question."""
     leans: Mapping[int, Lean | None] = field(default_factory=dict)
     """Where each finding leans, by its id."""
+    agreeing: frozenset[int] = frozenset()
+    """Findings that lean where the studies do on the intervention and outcome asked about; empty where these differ."""
     bindings: Mapping[tuple[int, int], float] = field(default_factory=dict)
     """How well a sentence with an answer of the expected type names what is asked about, by passage and index."""
 
@@ -57,6 +59,10 @@ class SelectionContext:
     def binding(self, option: Quotation) -> float:
         """Return how well the quotation's sentence holds the expected answer, 0 to 1."""
         return self.bindings.get((option.passage.passage_id, option.core), 0.0)
+
+    def agrees(self, option: Quotation) -> bool:
+        """Tell whether the quotation states a finding that leans where the studies do."""
+        return option.passage.finding_id in self.agreeing
 
     def share(self, terms: frozenset[str]) -> float:
         """Return the share of the question, by rarity, that these stems name, 0 to 1."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from qa_app.pipeline import verification
 from qa_app.pipeline.clock import Clock
-from qa_app.pipeline.policy import Policy
+from qa_app.pipeline.policy import NotFound, Policy
 from qa_app.pipeline.ports import Writer, WriterFailed
 from qa_app.pipeline.records import (
     Attempt,
@@ -24,6 +24,8 @@ Verified = tuple[tuple[Sentence, ...], tuple[LeftOut, ...]]
 """The result of verifying a draft: accepted sentences, and rejected ones with the reason."""
 
 PARTS = ("summary", "answer")
+NOT_FOUND = "not_found"
+"""The failure of a writer that found no answer in the passages."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,18 @@ class Written:
     generator: Generator
     attempts: tuple[Attempt, ...] = ()
 
+    @property
+    def is_doubted(self) -> bool:
+        """Tell whether a model found no answer in the passages, twice."""
+        return not_found_twice(self.attempts)
+
     def has_parts(self, parts: Sequence[str]) -> bool:
         return all(getattr(self, part) for part in parts)
+
+
+def not_found_twice(attempts: Sequence[Attempt]) -> bool:
+    """Tell whether two attempts found no answer in the passages."""
+    return sum(attempt.failure == NOT_FOUND for attempt in attempts) > 1
 
 
 def write(
@@ -46,8 +58,8 @@ def write(
     """Return the first draft with a verified sentence in each part, else the last draft with any.
 
     Rejected sentences of earlier attempts are included. A writer whose server failed is not asked a second time. Each
-    sentence is reported once it is final. Raises InsufficientEvidence with the attempts when
-    no sentence could be verified.
+    sentence is reported once it is final. Raises InsufficientEvidence with the attempts when no sentence could be
+    verified, or a model found no answer twice and the policy then refuses.
     """
     reporter = SentenceReporter(evidence, clock.progress)
     attempts: list[Attempt] = []
@@ -65,6 +77,8 @@ def write(
             failed = failure.generator or Generator(writer.name, "")
             attempts.append(Attempt(failed, Draft(received=failure.received), failure.reason))
             reason, message = reason or failure.reason, str(failure)
+            if policy.not_found is NotFound.REFUSE and not_found_twice(attempts):
+                raise InsufficientEvidence(message, tuple(attempts)) from failure
             if failure.is_final:
                 given_up.add(writer.name)
             continue
@@ -121,10 +135,14 @@ def _verdict(accepted: tuple[Sentence, ...], rejected: tuple[LeftOut, ...]) -> s
     return accepted[0].verdict.value if accepted else rejected[0].reason.value
 
 
-def _generator(wrote: Generator, attempts: Sequence[Attempt], reason: str) -> Generator:
-    """Return the writer with tokens and cost of all attempts, and after a fallback the first writer and its failure."""
+def with_costs(generator: Generator, attempts: Sequence[Attempt]) -> Generator:
+    """Return the generator with tokens and cost of all attempts."""
     tokens = [attempt.generator.tokens for attempt in attempts if attempt.generator.tokens is not None]
     costs = [attempt.generator.cost for attempt in attempts if attempt.generator.cost is not None]
-    wrote = replace(wrote, tokens=sum(tokens) if tokens else None, cost=round(sum(costs), 6) if costs else None)
-    first = attempts[0].generator.name
+    return replace(generator, tokens=sum(tokens) if tokens else None, cost=round(sum(costs), 6) if costs else None)
+
+
+def _generator(wrote: Generator, attempts: Sequence[Attempt], reason: str) -> Generator:
+    """Return the writer with the costs of all attempts, and after a fallback the first writer and its failure."""
+    wrote, first = with_costs(wrote, attempts), attempts[0].generator.name
     return wrote if wrote.name == first else replace(wrote, fallback_from=first, fallback_reason=reason)

@@ -144,6 +144,7 @@ FALLBACKS = {
         "Your share of answers by the language model is used up for now, so the passages were quoted instead"
     ),
     "spend_limit": N_("The day's limit for the language model is reached, so the passages were quoted instead"),
+    "too_long": N_("The passages are too long for the language model, so they were quoted instead"),
     "timeout": N_("The language model did not answer in time, so the passages were quoted instead"),
 }
 FALLBACK = N_("The language model did not answer, so the passages were quoted instead")
@@ -164,6 +165,7 @@ CONFIDENCE_REASONS = frozenset(
         N_("no study stands out"),
         N_("some words of the question stand in no cited study"),
         N_("the cited studies use the question's words"),
+        N_("a language model found no answer in the passages, twice"),
     }
 )
 STUDIES_CITED = re.compile(r"(\d+) studies are cited")

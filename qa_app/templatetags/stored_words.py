@@ -38,8 +38,12 @@ _NOT_IN_ENGLISH = N_(
 )
 _NOTHING_LEFT = N_("No study that fits these filters answers this question.")
 _NEAREST_SHOWN = N_("Below are the closest passages, but they are not an answer.")
+_NOTHING_FOUND = N_(
+    "A language model read the passages of the studies twice and found no answer to this question in them."
+)
 FIXED = (
     _NOT_ANSWERED,
+    _NOTHING_FOUND,
     _BY_WORDS_ALONE,
     _NOTHING_NAMED,
     _OUTSIDE,

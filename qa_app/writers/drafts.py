@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from common.orders import gives_orders, visible
@@ -16,6 +16,7 @@ from qa_app.pipeline.text import stem_set, words
 NOT_FOUND = "NOT_FOUND"
 UNKNOWN = "unknown based on provided sources"
 MAX_SENTENCE_LENGTH = 1_000  # characters
+MAX_LABELS = 4
 LAST_PARAGRAPH = 11
 INSTRUCTION_OVERLAP = 0.6  # share of a sentence's stems that also occur in an instruction
 
@@ -31,6 +32,7 @@ _ADDRESS = re.compile(
     r"|\b[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}\.[a-z]{2,24}(?:/\S*)?\b",
     re.IGNORECASE,
 )
+_LIST = re.compile(r'"sentences"\s*:\s*\[')
 _BRACKETED = re.compile(r"(?<!\s)\s*+[\[(]\s*+([a-z0-9]{4,12}(?:\s*+[,;]\s*+[a-z0-9]{4,12})*)\s*+[\])]", re.IGNORECASE)
 
 
@@ -39,31 +41,79 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """The most that a reply may hold."""
+
+    sentences: int
+    characters: int = MAX_SENTENCE_LENGTH
+    """Of a sentence."""
+    passages: int = MAX_LABELS
+    """Labels of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
 class DraftPart:
     """Draft sentences to verify, and dropped text."""
 
     sentences: tuple[DraftSentence, ...] = ()
     dropped: tuple[LeftOut, ...] = ()
+    is_not_found: bool = False
+    """Whether the reply says that the passages hold no answer."""
 
 
-def read_part(reply: str, labels: Mapping[str, Passage], *, question: str, most: int) -> DraftPart:
-    """Return at most `most` sentences of a reply; none where it reports that nothing was found. Raises Unreadable."""
+def read_part(reply: str, labels: Mapping[str, Passage], *, question: str, bounds: Bounds) -> DraftPart:
+    """Return the sentences of a reply within the bounds; of one that broke off, those that are complete.
+
+    A sentence that is word for word in passages which the reply does not name gets those instead. Raises Unreadable.
+    """
     asked = words(question)
     if reply.strip() == NOT_FOUND:
-        return DraftPart()
+        return DraftPart(is_not_found=True)
     sentences: dict[str, DraftSentence] = {}
     dropped: list[LeftOut] = []
-    for text, named, paragraph in _rows(_json(reply)):
+    for text, named, paragraph in _rows(reply):
         if _is_placeholder(text):
             continue
         clean, inline = clean_sentence(text, labels)
-        passages = {labels[label].passage_id: labels[label] for label in (*named, *inline) if label in labels}
+        cited = {labels[label].passage_id: labels[label] for label in (*named, *inline) if label in labels}
+        passages = _holders(clean, labels.values(), cited) or cited
         echoes = "it repeats the question" if words(clean) == asked else None
-        if reason := echoes or _rejection_reason(clean, passages.values()):
+        if reason := echoes or _rejection_reason(clean, passages.values(), bounds.characters):
             dropped.append(LeftOut("sentence", LeftOutReason.UNSUPPORTED, reason, None, text[:MAX_SENTENCE_LENGTH]))
         else:
-            sentences.setdefault(clean, DraftSentence(clean, tuple(passages), paragraph))
-    return DraftPart(tuple(sentences.values())[:most], tuple(dropped[:most]))
+            ids = tuple(passages)[: bounds.passages]
+            sentences.setdefault(clean, DraftSentence(clean, ids, paragraph))
+    kept, most = tuple(sentences.values()), bounds.sentences
+    return DraftPart(kept[:most], tuple(dropped[:most]), is_not_found=not kept and not dropped)
+
+
+def complete_rows(reply: str) -> Iterator[object]:
+    """Yield the items of the list of sentences that are complete, of a reply that may break off anywhere."""
+    begin = _LIST.search(reply)
+    place = begin.end() if begin else len(reply)
+    decoder = json.JSONDecoder()
+    while (place := _skip_separators(reply, place)) < len(reply) and reply[place] == "{":
+        try:
+            row, place = decoder.raw_decode(reply, place)
+        except (ValueError, RecursionError):
+            return
+        yield row
+
+
+def _skip_separators(text: str, place: int) -> int:
+    while place < len(text) and text[place] in " \t\r\n,":
+        place += 1
+    return place
+
+
+def _holders(text: str, passages: Iterable[Passage], cited: Mapping[int, Passage]) -> dict[int, Passage]:
+    """Return the passages with exactly this sentence, where none of them is cited."""
+    holders = {
+        passage.passage_id: passage
+        for passage in passages
+        if any(text == passage.text[sentence.start : sentence.end] for sentence in passage.sentences)
+    }
+    return {} if holders.keys() & cited.keys() else holders
 
 
 def clean_sentence(text: str, labels: Iterable[str] = ()) -> tuple[str, tuple[str, ...]]:
@@ -102,26 +152,9 @@ def _is_from_instruction(text: str, passages: Iterable[Passage]) -> bool:
     )
 
 
-def _json(reply: str) -> object:
-    """Return the first JSON object of the reply, which older models wrap in words or a code fence."""
-    start = reply.find("{")
-    try:
-        value, _ = json.JSONDecoder().raw_decode(reply, max(start, 0))
-    except (ValueError, RecursionError) as error:
-        raise Unreadable("The reply holds no JSON.") from error
-    return value
-
-
-def _rows(value: object) -> Iterable[tuple[str, tuple[str, ...], int]]:
+def _rows(reply: str) -> Iterator[tuple[str, tuple[str, ...], int]]:
     """Yield text, labels and paragraph of each sentence. Raises Unreadable."""
-    if not isinstance(value, dict):
-        raise Unreadable("The reply is no JSON object.")
-    if value.get("not_found") is True:
-        return
-    rows = value.get("sentences")
-    if not isinstance(rows, list):
-        raise Unreadable("The reply holds no list of sentences.")
-    for row in rows:
+    for row in _items(reply):
         if not isinstance(row, dict) or not isinstance(row.get("text"), str):
             raise Unreadable("One of the reply's sentences is none.")
         named = row.get("passages")
@@ -133,16 +166,31 @@ def _rows(value: object) -> Iterable[tuple[str, tuple[str, ...], int]]:
         )
 
 
+def _items(reply: str) -> list[object]:
+    """Return the list of sentences in the reply's first JSON object, which some models wrap in words or a fence."""
+    start = reply.find("{")
+    try:
+        value, _ = json.JSONDecoder().raw_decode(reply, max(start, 0))
+    except (ValueError, RecursionError) as error:
+        if complete := list(complete_rows(reply)):
+            return complete
+        raise Unreadable("The reply holds no JSON, or broke off before its first sentence.") from error
+    rows = value.get("sentences") if isinstance(value, dict) else None
+    if not isinstance(rows, list):
+        raise Unreadable("The reply holds no list of sentences.")
+    return rows
+
+
 def _is_placeholder(text: str) -> bool:
     """Return whether the sentence is a placeholder for a missing answer, which is never shown."""
-    return NOT_FOUND in text or " ".join(visible(text).split()).rstrip(".").casefold() == UNKNOWN
+    return not text.strip() or NOT_FOUND in text or " ".join(visible(text).split()).rstrip(".").casefold() == UNKNOWN
 
 
-def _rejection_reason(text: str, passages: Collection[Passage]) -> str | None:
+def _rejection_reason(text: str, passages: Collection[Passage], longest: int) -> str | None:
     """Return why the text cannot be verified; None where it can."""
     if not text:
         return "it holds no words"
-    if len(text) > MAX_SENTENCE_LENGTH:
+    if len(text) > longest:
         return "it is longer than any sentence"
     if _IMAGE.search(text) or _LINK.search(text) or _TAG.search(text):
         return "it holds markup"

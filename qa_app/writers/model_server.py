@@ -9,14 +9,17 @@ import json
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
 from common import metrics
 from common.places import give_back_place
+from qa_app.writers.breaker import Breaker
+from qa_app.writers.completions import Completion
+from qa_app.writers.dialect import Dialect
 from qa_app.writers.records import Clock, Deadline, Message, Price, Reply, Request, ServerFailed, Waiting
 
 if TYPE_CHECKING:
@@ -63,92 +66,6 @@ class NoBudget:
         return None
 
 
-class Breaker:
-    """A circuit breaker for all threads of a process: opens after repeated failures, then probes after a pause."""
-
-    def __init__(self, *, failures: int, pause_seconds: float, clock: Clock = time.monotonic) -> None:
-        self._limit, self._pause, self._clock = failures, pause_seconds, clock
-        self._lock = threading.Lock()
-        self._failures = 0
-        self._opened_at: float | None = None
-        self._is_probing = False
-
-    @property
-    def state(self) -> str:
-        """Return `closed`, `open` or `half_open`."""
-        with self._lock:
-            if self._opened_at is None:
-                return "closed"
-            return "half_open" if self._is_probing or self._has_paused(self._opened_at) else "open"
-
-    def admit(self) -> bool:
-        """Return whether a call may be made; then call `succeeded`, `failed` or `not_made`."""
-        with self._lock:
-            if self._opened_at is None:
-                return True
-            if self._is_probing or not self._has_paused(self._opened_at):
-                return False
-            self._is_probing = True
-            return True
-
-    def succeeded(self) -> None:
-        with self._lock:
-            self._failures, self._opened_at, self._is_probing = 0, None, False
-
-    def failed(self) -> None:
-        with self._lock:
-            self._failures += 1
-            if self._is_probing or self._failures >= self._limit:
-                self._opened_at, self._is_probing = self._clock(), False
-
-    def not_made(self) -> None:
-        """Record that the admitted call was not made."""
-        with self._lock:
-            self._is_probing = False
-
-    def _has_paused(self, opened_at: float) -> bool:
-        return self._clock() - opened_at >= self._pause
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """The request options that a server supports."""
-
-    format: str = "json_schema"
-    limit: str = "max_completion_tokens"
-    """Field for the longest reply; empty where the server supports none."""
-    has_temperature: bool = True
-
-    def without(self, parameter: str | None) -> Dialect | None:
-        """Return a dialect without the refused parameter, or one step simpler; None where nothing is left to omit."""
-        if parameter == "temperature" and self.has_temperature:
-            return replace(self, has_temperature=False)
-        if self.limit and parameter == self.limit:
-            return self._simplify_limit()
-        if self.format != "text":
-            return replace(self, format="json_object" if self.format == "json_schema" else "text")
-        return self._simplify_limit() if self.limit else None
-
-    def _simplify_limit(self) -> Dialect:
-        return replace(self, limit="max_tokens" if self.limit == "max_completion_tokens" else "")
-
-    def options(self, request: Request, reply_tokens: int) -> dict[str, object]:
-        """Return the fields of the request besides model and messages."""
-        formats: dict[str, dict[str, object]] = {
-            "json_schema": {
-                "type": "json_schema",
-                "json_schema": {"name": request.name, "strict": True, "schema": request.schema},
-            },
-            "json_object": {"type": "json_object"},
-        }
-        options: dict[str, object] = {"temperature": 0} if self.has_temperature else {}
-        if self.format in formats:
-            options["response_format"] = formats[self.format]
-        if self.limit:
-            options[self.limit] = reply_tokens
-        return options
-
-
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     """Address, model, price and retry settings of a server."""
@@ -159,6 +76,8 @@ class ServerSettings:
     """Empty for OpenAI's own address."""
     price: Price = field(default_factory=Price)
     reply_tokens: int = 2_000
+    context_tokens: int = 0
+    """The most tokens of prompt and reply together; 0: as the server says."""
     attempts: int = 3
     first_pause_seconds: float = 0.5
     """Pause before the second attempt, doubled before each further one, unless the server names a time."""
@@ -177,8 +96,30 @@ class ModelServer:
             failures=settings.breaker_failures, pause_seconds=settings.breaker_pause_seconds, clock=clock
         )
         self.dialect = Dialect()
-        self._settings = settings
+        self.settings = settings
         self._budget = budget or NoBudget()
+        self._context = settings.context_tokens or None
+        self._is_context_known = bool(settings.context_tokens) or not settings.base_url
+
+    def context_tokens(self, deadline: Deadline) -> int | None:
+        """Return how many tokens prompt and reply may have together; None where neither setting nor server says.
+
+        The server is asked once. One that cannot be reached now is asked again the next time.
+        """
+        if self._is_context_known or self.breaker.state == "open" or deadline.is_over:
+            return self._context
+        wire, settings = _wire(), self.settings
+        try:
+            self._context = wire.context_tokens(
+                api_key=settings.api_key, base_url=settings.base_url, model=self.model, deadline=deadline
+            )
+        except ServerFailed as failure:
+            self._is_context_known = not (failure.again or failure.reason == "timeout")
+        except (wire.Refused, wire.TooLong):
+            self._is_context_known = True
+        else:
+            self._is_context_known = True
+        return self._context
 
     def complete(
         self, messages: Sequence[Message], schema: Mapping[str, object], deadline: Deadline, *, name: str = "reply"
@@ -204,9 +145,8 @@ class ModelServer:
             self.breaker.not_made()
             metrics.count_model_call("spend_limit", 0)
             raise ServerFailed("spend_limit", "The day's limit for the language model is reached.")
-        wasted: list[list[str]] = [[] for _ in requests]
-        calls = [_bind_call(self, request, deadline, lost) for request, lost in zip(requests, wasted, strict=True)]
-        results = _run_parallel(calls, deadline)
+        calls = [_Call(self, request, deadline) for request in requests]
+        results = [call.salvaged(result) for call, result in zip(calls, _run_parallel(calls, deadline), strict=True)]
         failures = [result for result in results if isinstance(result, Exception)]
         if deadline.is_abandoned:
             self.breaker.not_made()  # the server is not to blame
@@ -214,91 +154,81 @@ class ModelServer:
             self.breaker.failed()
         else:
             self.breaker.succeeded()
-        self._settle(day, results, reserved, [len(lost) for lost in wasted])
+        self._settle(day, results, reserved, [call.wasted for call in calls])
         if failures:
             raise failures[0]
         return tuple(result for result in results if isinstance(result, Reply))
 
-    def complete_with_retries(self, request: Request, deadline: Deadline, wasted: list[str]) -> Reply:
-        """Retry a request until the deadline; `wasted` collects failed attempts that may have cost money."""
-        pause = self._settings.first_pause_seconds
-        for left in range(self._settings.attempts - 1, -1, -1):
-            try:
-                return self._attempt(request, deadline)
-            except ServerFailed as failure:
-                jitter = random.uniform(0.75, 1.25)  # noqa: S311 - spreads the retries of many processes
-                wait = pause * jitter if failure.after_seconds is None else failure.after_seconds
-                if not failure.again or not left or wait >= deadline.seconds_left:
-                    raise
-                if failure.reason in CHARGED_FAILURES:
-                    wasted.append(failure.reason)
-            deadline.sleep(wait)
-            pause *= 2
-        raise ValueError("A server is asked once at least.")
-
-    def _attempt(self, request: Request, deadline: Deadline) -> Reply:
-        """Send a request once, and count it."""
+    def ask(self, request: Request, completion: Completion, deadline: Deadline) -> Reply:
+        """Send a request once, and count it. A reply that breaks off is kept where its reader can use it."""
         start, outcome = deadline.clock(), "failed"
         try:
-            reply = self._negotiate(request, deadline)
-            outcome = "ok"
+            reply = self._negotiate(request, completion, deadline)
+            outcome = "ok" if reply.is_complete else "cut"
             return reply
         except ServerFailed as failure:
+            if is_usable(request, completion):
+                outcome = "cut"
+                return self.reply_of(request, completion, deadline.clock() - start)
             outcome = failure.reason
             raise
         finally:
             metrics.count_model_call(outcome, deadline.clock() - start)
 
-    def _negotiate(self, request: Request, deadline: Deadline) -> Reply:
+    def _negotiate(self, request: Request, completion: Completion, deadline: Deadline) -> Reply:
         """Simplify the request until the server accepts it, and remember the dialect."""
-        wire = _wire()
+        wire, settings = _wire(), self.settings
         dialect: Dialect | None = self.dialect
         while dialect is not None:
             start = deadline.clock()
             try:
-                body = wire.send(
-                    api_key=self._settings.api_key,
-                    base_url=self._settings.base_url,
+                wire.send(
+                    completion,
+                    api_key=settings.api_key,
+                    base_url=settings.base_url,
                     model=self.model,
                     messages=request.messages,
-                    options=dialect.options(request, self._settings.reply_tokens),
+                    options=dialect.options(request, self._reply_tokens(request)),
                     deadline=deadline,
+                    reader=request.reader,
                 )
             except wire.Refused as refused:
                 dialect = dialect.without(refused.parameter)
                 continue
-            reply = self._read(body, request, deadline.clock() - start)
+            except wire.TooLong as too_long:
+                self._shrink_context(request, too_long.tokens)
+                raise ServerFailed("too_long", "The prompt is longer than the language model can read.") from too_long
             self.dialect = dialect
-            return reply
+            return self.reply_of(request, completion, deadline.clock() - start)
         raise ServerFailed("refused", "The language model's server refused the request.")
 
-    def _read(self, body: bytes, request: Request, seconds: float) -> Reply:
-        """Parse a response body; a compatible server may send anything."""
-        try:
-            parsed = json.loads(body.decode("utf-8"))
-            choice = parsed["choices"][0]
-            text = choice["message"].get("content")
-            refused, ended = choice["message"].get("refusal"), choice.get("finish_reason")
-            used = parsed.get("usage")
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            raise ServerFailed("unreadable", "The language model's server sent no completion.", again=True) from error
-        text = text if isinstance(text, str) else ""
-        counts = used if isinstance(used, dict) else {}
-        prompt_tokens = _count(counts.get("prompt_tokens"), request.characters)
-        reply_tokens = _count(counts.get("completion_tokens"), len(text))
-        price = self._settings.price
+    def _reply_tokens(self, request: Request) -> int:
+        return min(request.reply_tokens or self.settings.reply_tokens, self.settings.reply_tokens)
+
+    def _shrink_context(self, request: Request, told: int | None) -> None:
+        """Remember the size that the server names; without a name, three quarters of what did not fit."""
+        sent = request.characters // CHARACTERS_PER_TOKEN + self._reply_tokens(request)
+        self._context = told or min(self._context or sent, sent) * 3 // 4
+        self._is_context_known = True
+
+    def reply_of(self, request: Request, completion: Completion, seconds: float) -> Reply:
+        """Return what was received, with its tokens and cost: the server's count, or an estimate."""
+        prompt_tokens = _count(completion.usage.get("prompt_tokens"), request.characters)
+        reply_tokens = _count(completion.usage.get("completion_tokens"), len(completion.text))
+        price = self.settings.price
         return Reply(
-            text=text,
+            text=completion.text,
             prompt_tokens=prompt_tokens,
             reply_tokens=reply_tokens,
             cost=price.cost_of(prompt_tokens, reply_tokens) if price.is_known else None,
-            is_complete=not refused and ended not in ("length", "content_filter"),
+            is_complete=completion.is_whole,
+            is_refused=completion.is_refused,
             seconds=seconds,
         )
 
     def _max_cost(self, request: Request) -> float:
-        characters = request.characters + len(json.dumps(request.schema))
-        return self._settings.price.cost_of(characters // MIN_CHARACTERS_PER_TOKEN, self._settings.reply_tokens)
+        characters = request.characters + len(json.dumps(request.bounded_schema or request.schema))
+        return self.settings.price.cost_of(characters // MIN_CHARACTERS_PER_TOKEN, self._reply_tokens(request))
 
     def _settle(
         self, day: date, results: Sequence[Reply | Exception], reserved: Sequence[float], wasted: Sequence[int]
@@ -331,11 +261,46 @@ def _spent(result: Reply | Exception, most: float) -> float:
     return most if charged else 0.0
 
 
-def _bind_call(server: ModelServer, request: Request, deadline: Deadline, wasted: list[str]) -> Callable[[], Reply]:
-    return lambda: server.complete_with_retries(request, deadline, wasted)
+class _Call:
+    """A request with its retries; what has been received of it outlives a missed deadline."""
+
+    def __init__(self, server: ModelServer, request: Request, deadline: Deadline) -> None:
+        self.wasted = 0
+        """Failed attempts that may have cost money."""
+        self._server, self._request, self._deadline = server, request, deadline
+        self._started = deadline.clock()
+        self._completion = Completion()
+
+    def run(self) -> Reply:
+        """Ask until there is a reply, the deadline comes or a failure is lasting. Raises ServerFailed."""
+        pause = self._server.settings.first_pause_seconds
+        for left in range(self._server.settings.attempts - 1, -1, -1):
+            self._started, self._completion = self._deadline.clock(), Completion()
+            try:
+                return self._server.ask(self._request, self._completion, self._deadline)
+            except ServerFailed as failure:
+                jitter = random.uniform(0.75, 1.25)  # noqa: S311 - spreads the retries of many processes
+                wait = pause * jitter if failure.after_seconds is None else failure.after_seconds
+                if not failure.again or not left or wait >= self._deadline.seconds_left:
+                    raise
+                self.wasted += failure.reason in CHARGED_FAILURES
+            self._deadline.sleep(wait)
+            pause *= 2
+        raise ValueError("A server is asked once at least.")
+
+    def salvaged(self, result: Reply | Exception) -> Reply | Exception:
+        """Return the result; instead of a failure the reply as far as it came, where its reader can use that."""
+        if isinstance(result, ServerFailed) and is_usable(self._request, self._completion):
+            return self._server.reply_of(self._request, self._completion, self._deadline.clock() - self._started)
+        return result
 
 
-def _run_parallel(calls: Sequence[Callable[[], Reply]], deadline: Deadline) -> list[Reply | Exception]:
+def is_usable(request: Request, completion: Completion) -> bool:
+    """Tell whether the reader of a request can use what has been received."""
+    return request.reader is not None and not completion.is_refused and request.reader.is_usable(completion.text)
+
+
+def _run_parallel(calls: Sequence[_Call], deadline: Deadline) -> list[Reply | Exception]:
     """Run the calls in parallel; return what each returned or raised, and a timeout for late ones.
 
     The threads are daemons, so that a hanging socket delays neither the request nor the end of the process.
@@ -347,9 +312,9 @@ def _run_parallel(calls: Sequence[Callable[[], Reply]], deadline: Deadline) -> l
     late = ServerFailed("timeout", "The language model did not answer in time.")
     results: list[Reply | Exception] = [late] * len(calls)
 
-    def run(place: int, call: Callable[[], Reply]) -> None:
+    def run(place: int, call: _Call) -> None:
         try:
-            done.put((place, call()))
+            done.put((place, call.run()))
         except Exception as error:  # the caller raises it
             done.put((place, error))
 

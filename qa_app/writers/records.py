@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 Clock = Callable[[], float]
 Message = Mapping[str, str]
@@ -104,6 +104,16 @@ class Price:
         return (prompt_tokens * self.prompt + reply_tokens * self.reply) / 1000
 
 
+class Reader(Protocol):
+    """Reads a reply while it is being written."""
+
+    def is_enough(self, text: str) -> bool:
+        """Tell whether the rest of the reply is not needed; the connection is then closed."""
+
+    def is_usable(self, text: str) -> bool:
+        """Tell whether a reply that broke off here is worth keeping."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """Messages for a model, and the JSON schema of the reply."""
@@ -111,6 +121,12 @@ class Request:
     name: str
     messages: Sequence[Message]
     schema: Mapping[str, object]
+    bounded_schema: Mapping[str, object] | None = None
+    """The same schema with lengths and choices, which not every server knows."""
+    reply_tokens: int | None = None
+    """The longest reply; None for that of the settings."""
+    reader: Reader | None = None
+    """Reads the reply as it comes; None for a reply that counts as a whole only."""
 
     @property
     def characters(self) -> int:
@@ -128,6 +144,7 @@ class Reply:
     """None where the price is unknown."""
     is_complete: bool
     """False where the model was cut off or refused."""
+    is_refused: bool
     seconds: float
 
     @property

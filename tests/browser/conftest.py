@@ -6,7 +6,7 @@ the test that caused it.
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,6 +34,7 @@ TELL_OF_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (ev
 });"""
 MUCH = dict.fromkeys(settings.ANONYMOUS_QUOTAS, Limits(100_000, 100_000))  # all readers here have one address
 PATIENCE = 30_000  # milliseconds: a machine with much to do takes its time, and only a failure waits for so long
+DESK = {"width": 1280, "height": 860}
 SLICE = ("S007", "S014", "S018", "S028", "S034", "S110")
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update "
@@ -99,12 +100,20 @@ class Watch:
         self.host = host
         self.complaints: list[str] = []
         self.expected: tuple[str, ...] = ()
+        self._listeners: dict[str, Callable[[Any], object]] = {
+            "console": self._on_console,
+            "pageerror": lambda error: self._on_message("error", str(error)),
+            "dialog": lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+            "request": lambda request: self._on_request(request.url),
+        }
 
     def attach(self, page: Page) -> None:
-        page.on("console", self._on_console)
-        page.on("pageerror", lambda error: self._on_message("error", str(error)))
-        page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: self._on_request(request.url))
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+
+    def detach(self, page: Page) -> None:
+        for event, listener in self._listeners.items():
+            page.remove_listener(event, listener)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
@@ -144,19 +153,22 @@ def page(context: BrowserContext) -> Page:
 
 
 @pytest.fixture(scope="session")
-def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+def shared_page(browser: Browser) -> Iterator[Page]:
     with browser.new_context(reduced_motion="reduce") as context:
-        yield prepared(context)
+        yield prepared(context).new_page()
 
 
 @pytest.fixture
-def view(shared_context: BrowserContext, watch: Watch) -> Iterator[Page]:
-    """A page for tests that only look: styles, fonts and scripts are loaded once for all of them."""
-    shared_context.clear_cookies()
-    page = shared_context.new_page()
-    watch.attach(page)
-    yield page
-    page.close()
+def view(shared_page: Page, watch: Watch) -> Iterator[Page]:
+    """A page for tests that only look: its process, styles, fonts and scripts are made ready once for all of them."""
+    shared_page.context.clear_cookies()
+    shared_page.emulate_media(color_scheme="light")
+    shared_page.set_viewport_size(DESK)
+    watch.attach(shared_page)
+    yield shared_page
+    shared_page.unroute_all()
+    shared_page.goto("about:blank")
+    watch.detach(shared_page)
 
 
 @pytest.fixture(params=[True, False], ids=["script", "no script"])

@@ -22,6 +22,7 @@ from corpus_app.curation import bulk, jobs
 from corpus_app.models import Concept, CorpusEvent, Finding, ImportItem, ImportJob, Passage, Study
 from corpus_app.sources import CertaintyDraft
 from inform_site import errors
+from inform_site.accounts import audit
 from qa_app import pages
 from qa_app.answers import asking
 from qa_app.following import followers
@@ -120,8 +121,8 @@ def sign_in(page: Page, site: Site) -> None:
     page.context.add_cookies([{"name": "sessionid", "value": _session(), "url": site.url}])
 
 
-@cache
 def _session() -> str:
+    """A new one each time: pages of dangerous acts ask for a login a moment ago."""
     client = Client()
     client.force_login(User.objects.filter(username="desk").first() or make_superuser("desk"))
     return client.cookies["sessionid"].value
@@ -317,6 +318,10 @@ def _gap() -> int:
     now = timezone.now()
     made = {"key": "g", "question": UNANSWERED, "asked": 1, "first_asked_at": now, "last_asked_at": now}
     return (Gap.objects.filter(leader=None).first() or Gap.objects.create(**made)).pk
+
+
+def _audit_entry() -> int:
+    return audit.record(audit.Kind.ACT, actor="desk", what="corpus_app_study_change", detail="/admin/ and more").pk
 
 
 def _golden() -> int:
@@ -597,6 +602,9 @@ DESK: dict[str, Place] = {
     "roles": _desk("auth_group_changelist"),
     "role": _desk("auth_group_change", lambda: Group.objects.order_by("pk")[0].pk),
     "own password": _desk("password_change"),
+    "own account": Place(lambda site: site.url + reverse("mfa_index"), is_desk=True),
+    "audit log": _desk("inform_site_auditentry_changelist", holding=_audit_entry),
+    "audit entry": _desk("inform_site_auditentry_change", _audit_entry),
 }  # fmt: skip
 SIGN_IN = Place(lambda site: site.url + reverse("admin:login"))
 PAGES: dict[str, Place] = PUBLIC | {f"desk: {name}": place for name, place in (DESK | {"sign in": SIGN_IN}).items()}

@@ -13,7 +13,7 @@ from tests.browser.html import find_faults
 from tests.browser.pages import PAGES, PUBLIC, Place, assert_no_wider, open_folds, open_panel, open_term, visit
 from tests.browser.site import SETS, Site, script
 
-PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 860}
+PHONE = {"width": 390, "height": 844}
 ENLARGED = (  # what is read, twice as large: letters alone, and everything without a layout of its own for it
     "document.documentElement.style.fontSize = `${2 * parseFloat(getComputedStyle(document.documentElement).fontSize)}px`",
     "document.documentElement.style.fontSize = ''; document.documentElement.style.zoom = 2",
@@ -34,7 +34,6 @@ NARROW = {True: 390, False: 320}  # the desk's lists need a phone's width, the s
 def test_page_is_valid_legible_and_no_wider_than_the_screen(site: Site, view: Page, watch: Watch, name: str) -> None:
     place = PAGES[name]
     watch.expected = place.expected
-    view.set_viewport_size(DESK)
     view.emulate_media(color_scheme="dark")
     assert find_faults(visit(view, name, site)) == FAULTS_OF_OTHERS.get(name, [])
     unfold(view, place)
@@ -43,10 +42,9 @@ def test_page_is_valid_legible_and_no_wider_than_the_screen(site: Site, view: Pa
             view.evaluate(f"() => {{ {enlarge} }}")
             assert view.evaluate(OVERFLOWS) == []
         view.evaluate("() => document.documentElement.removeAttribute('style')")
-    assert_no_wider(view, 1000, 640, NARROW[place.is_desk])
-    view.set_viewport_size(DESK)
     assert_legible(view, watch, place)
 
+    assert_no_wider(view, 1000, 640, NARROW[place.is_desk])
     view.set_viewport_size(PHONE)
     view.emulate_media(color_scheme="light")
     if place.then:
@@ -89,7 +87,7 @@ def test_german_page_is_german_valid_and_no_wider(site: Site, view: Page, watch:
     place = PAGES[name]
     watch.expected = place.expected
     speak_german(view, site)
-    view.set_viewport_size({"width": 390, "height": 844})
+    view.set_viewport_size(PHONE)
     with translation.override("de"):  # for what is said of a failure, which no request brings here
         sent = visit(view, name, site)
     if place.then in IN_ANY_LANGUAGE:

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from corpus_app import embedding, indexing
 from corpus_app.embedding import Matrix
-from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study
+from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study, StudyWord
 from tests.builders import make_collection, make_study, run_command
 from tests.fakes import WordHashEncoder
 
@@ -65,7 +65,11 @@ def test_every_fault_is_found_and_named(study: Study) -> None:
             assert any(problem.startswith("S018 passage 1") and fault in problem for problem in indexing.audit()), fault
             transaction.set_rollback(True)
     PassageTerm.objects.filter(lexeme="set").update(lexeme="another")
-    assert indexing.audit() == ["S018 passage 1: its terms are not those of its words"]
+    StudyWord.objects.filter(field="author").delete()
+    assert indexing.audit() == [
+        "S018 passage 1: its terms are not those of its words",
+        "S018: its words are not those of its texts and names",
+    ]
 
 
 def test_index_corpus_indexes_what_waits_and_counts(encoder: WordHashEncoder) -> None:

@@ -86,6 +86,7 @@ def breaches() -> dict[str, Callable[[], object]]:
         "sentence_kept_vector_has_encoder": change(sentence, kept_vector=[1.0]),
         "vector_once_per_encoder": twice(PassageVector, **of_passage, encoder="e", content_hash="h", vector=[1.0]),
         "term_once_per_passage": twice(models.PassageTerm, **of_passage, lexeme="x", frequency=1, length=1),
+        "word_once_per_study": twice(models.StudyWord, study=study, field="title", word="x"),
         "concept_wanted_known": change(one, wanted="most"),
         "comment_says_something": make(models.StudyComment, study=study, author_name="curator", at=now, text=""),
         "alias_names_one_concept": make(models.ConceptAlias, concept=two, name="Get Bigger", position=0),

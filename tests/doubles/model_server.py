@@ -24,6 +24,8 @@ from typing import Any
 LONGEST_WAIT = 60.0  # seconds that a slow behaviour goes on at most
 WORD = re.compile(r"\w+")
 CANARY = re.compile(r"\bcanary[a-z0-9]*", re.IGNORECASE)
+PIECE = 24  # characters of an event
+USAGE = {"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200}
 Row = dict[str, Any]
 
 
@@ -48,7 +50,8 @@ class Asked:
 
     @property
     def passages(self) -> list[Row]:
-        return list(self.material.get("passages", []))
+        rows = self.material.get("passages", [])
+        return [row if isinstance(row, dict) else {"label": "", "study": "", "sentences": row} for row in rows]
 
     def sentences(self) -> list[tuple[str, str]]:
         """Every sentence sent with its passage's label, those that share most words with the question first."""
@@ -266,12 +269,20 @@ CONTENTS: dict[str, Callable[[Asked], str | None]] = {
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: ModelDouble
+    body: dict[str, Any]
 
     def log_message(self, format: str, *args: object) -> None:
         return None
 
+    def do_GET(self) -> None:
+        """The list of models; `context` says in it how many tokens a request may have, as llama.cpp does."""
+        model: dict[str, Any] = {"id": "double", "object": "model", "created": 1, "owned_by": "tests"}
+        if self.server.context:
+            model["meta"] = {"n_ctx": self.server.context}
+        self.reply(200, json.dumps({"object": "list", "data": [model]}).encode())
+
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.body = body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         asked = self.server.take(body)
         if not self.path.endswith("/chat/completions"):
             self.reply(404, b'{"error": {"message": "no such path"}}')
@@ -287,13 +298,36 @@ class Handler(BaseHTTPRequestHandler):
             self.refuse(404, f"The model `{asked.behaviour}` does not exist", "model")
 
     def complete(self, content: str | None, *, ended: str = "stop", usage: bool = True, **message: Any) -> None:
-        self.reply(200, completion(content, ended=ended, usage=usage, **message))
+        if self.body.get("stream"):
+            self.stream(content or "", ended, usage=usage, **message)
+        else:
+            self.reply(200, completion(content, ended=ended, usage=usage, **message))
+
+    def stream(self, content: str, ended: str, *, usage: bool = True, **message: Any) -> None:
+        """A completion as server-sent events, a few characters each."""
+        self.start_pieces("text/event-stream")
+        for place in range(0, len(content), PIECE):
+            self.event(chunk({"content": content[place : place + PIECE]}))
+        self.event(chunk(message, ended))
+        if usage and (self.body.get("stream_options") or {}).get("include_usage"):
+            self.event(chunk(None) | {"usage": USAGE})
+        self.piece(b"data: [DONE]\n\n")
+        self.piece(b"")
+
+    def event(self, data: dict[str, Any]) -> None:
+        self.piece(b"data: " + json.dumps(data).encode() + b"\n\n")
 
     def refuse(
         self, status: int, message: str, param: str | None = None, code: str | None = None, **headers: str
     ) -> None:
         error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
         self.reply(status, json.dumps({"error": error}).encode(), **headers)
+
+    def too_long(self, context: int) -> None:
+        """Refuse a prompt that does not fit, as llama.cpp does."""
+        told = f"request (9999 tokens) exceeds the available context size ({context} tokens), try increasing it"
+        error = {"code": 400, "message": told, "type": "exceed_context_size_error", "n_prompt_tokens": 9999}
+        self.reply(400, json.dumps({"error": error | {"n_ctx": context}}).encode())
 
     def reply(self, status: int, body: bytes, **headers: str) -> None:
         self.send_response(status)
@@ -304,9 +338,9 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def start_pieces(self) -> None:
+    def start_pieces(self, kind: str = "application/json") -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
 
@@ -323,14 +357,23 @@ class Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
 
+Behaviour = Callable[[Handler, Asked], None]
+
+
 def completion(content: str | None, *, ended: str = "stop", usage: bool = True, **message: Any) -> bytes:
     said = {"role": "assistant", "content": content} | message
     choices = [{"index": 0, "finish_reason": ended, "message": said}]
     body: dict[str, Any] = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "double"}
     body["choices"] = choices
     if usage:
-        body["usage"] = {"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200}
+        body["usage"] = USAGE
     return json.dumps(body).encode()
+
+
+def chunk(delta: dict[str, Any] | None, ended: str | None = None) -> dict[str, Any]:
+    """One piece of a stream; without a delta the one that has no choice, only the count of tokens."""
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": ended}]
+    return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "double", "choices": choices}
 
 
 def good(asked: Asked) -> bytes:
@@ -368,6 +411,40 @@ def cut(handler: Handler, asked: Asked) -> None:
     handler.hang_up()
 
 
+def streamed(most: int | None = None, *, pause: float = 0, error: bool = False, goes_on: bool = False) -> Behaviour:
+    """A stream of a good reply: only its first events, with pauses, with an error at the end, or one without an end."""
+
+    def behave(handler: Handler, asked: Asked) -> None:
+        rows = draft(WRITES["good"](asked))
+        handler.start_pieces("text/event-stream")
+        for number, place in enumerate(range(0, len(rows), PIECE)):
+            if number == most or (pause and handler.server.closing.wait(pause)):
+                break
+            handler.event(chunk({"content": rows[place : place + PIECE]}))
+        while goes_on and not handler.server.closing.wait(0.01):
+            handler.event(chunk({"content": " and so on"}))
+        if error:
+            handler.event({"error": {"code": 500, "message": "out of memory", "type": "server_error"}})
+            handler.piece(b"")
+        else:
+            handler.hang_up()
+
+    return behave
+
+
+def runs_on(handler: Handler, asked: Asked) -> None:
+    """A stream of the same good sentences over and over, until the client leaves; `left` counts who did."""
+    rows = ", ".join(json.dumps(row) for row in WRITES["good"](asked))
+    handler.start_pieces("text/event-stream")
+    handler.event(chunk({"content": '{"sentences": ['}))
+    try:
+        while not handler.server.closing.wait(0.01):
+            handler.event(chunk({"content": f"{rows}, "}))
+    except OSError:
+        handler.server.left.release()
+        raise
+
+
 def short_of_its_length(handler: Handler, asked: Asked) -> None:
     body = good(asked)
     handler.send_response(200)
@@ -378,23 +455,23 @@ def short_of_its_length(handler: Handler, asked: Asked) -> None:
     handler.hang_up()
 
 
-def lacks(*fields: str, told: bool = True) -> Callable[[Handler, Asked], None]:
+def lacks(*fields: str, told: bool = True) -> Behaviour:
     """A server that refuses fields of a request, and says which, or does not; else it is good."""
 
     def behave(handler: Handler, asked: Asked) -> None:
-        kind = (asked.body.get("response_format") or {}).get("type")
-        used = {*asked.body, *([kind] if kind else [])}
+        chosen = asked.body.get("response_format") or {}
+        used = {*asked.body, chosen.get("type"), *(("maxLength",) if "maxLength" in json.dumps(chosen) else ())}
         missing = [name for name in fields if name in used]
         if not missing:
-            handler.reply(200, good(asked))
+            handler.complete(draft(WRITES["good"](asked)))
             return
-        param = "response_format" if missing[0].startswith("json_") else missing[0]
+        param = "response_format" if missing[0].startswith(("json_", "maxLength")) else missing[0]
         handler.refuse(400, f"Unsupported parameter: {param}", param if told else None)
 
     return behave
 
 
-FAULTS: dict[str, Callable[[Handler, Asked], None]] = {
+FAULTS: dict[str, Behaviour] = {
     "429": lambda h, a: h.refuse(429, "Rate limit reached", code="rate_limit_exceeded"),
     "429_after": lambda h, a: h.refuse(429, "Rate limit reached", Retry_After="0.05"),
     "429_later": lambda h, a: h.refuse(429, "Rate limit reached", Retry_After="3600"),
@@ -423,6 +500,10 @@ FAULTS: dict[str, Callable[[Handler, Asked], None]] = {
     "no_json": lacks("json_schema", "json_object"), "no_json_untold": lacks("json_schema", "json_object", told=False),
     "old": lacks("json_schema", "json_object", "max_completion_tokens", told=False),
     "no_temperature": lacks("temperature", "max_tokens"), "no_limit": lacks("max_completion_tokens"),
+    "no_bounds": lacks("maxLength"), "no_stream": lacks("stream"), "no_stream_options": lacks("stream_options"),
+    "ignores_stream": lambda h, a: h.reply(200, good(a)), "stream_cut": streamed(24), "stream_cut_early": streamed(1),
+    "stream_error": streamed(24, error=True), "stream_slow": streamed(pause=0.02), "runs_on": runs_on,
+    "sentence_without_end": streamed(18, goes_on=True), "too_long": lambda h, a: h.too_long(1024),
 }  # fmt: skip
 BEHAVIOURS = (*WRITES, *CONTENTS, *FAULTS)
 
@@ -438,12 +519,15 @@ class ModelDouble(ThreadingHTTPServer):
         self.otherwise = otherwise
         self.asked: list[Asked] = []
         self.closing = threading.Event()
+        self.left = threading.Semaphore(0)
+        self.context: int | None = None
         self.drip_seconds = 1.0
         self._counts: Counter[tuple[str, str]] = Counter()
         self._lock = threading.Lock()
 
     def reset(self) -> None:
         """Forget what was asked."""
+        self.context = None
         self.asked.clear()
         self._counts.clear()
 

@@ -15,6 +15,7 @@ from lab.lexicon_usage import count_usage
 from qa_app.models import Answer
 from qa_app.pipeline.lexicon import Tables
 from tests.builders import run_command
+from tests.doubles.model_server import serving
 from tests.fakes import WordHashEncoder
 from tests.qa.conftest import ASKED
 from tests.qa.test_evaluation import write_rows
@@ -32,6 +33,24 @@ def test_it_measures_whether_follow_ups_keep_their_subject(library: None, tmp_pa
     call_command("measure", "follow-ups", str(write_rows(tmp_path / "rows.jsonl", *rows)), stdout=out)
 
     assert "first set (2): subject kept 50%, right lead 50%." in out.getvalue()
+    assert not Answer.objects.exists()
+
+
+def test_it_measures_what_a_model_server_writes(library: None, tmp_path: Path) -> None:
+    rows = [
+        {"id": f"q-{n}", "question": asked, "mode": "beginner", "kind": "answerable_lay", "collection": None, "relevant": {},
+         "answer_points": [], "sections": [], "note": ""}
+        for n, asked in enumerate((ASKED, "How hot should a sauna be?"))
+    ]  # fmt: skip
+    out = StringIO()
+
+    with serving() as double:
+        file = str(write_rows(tmp_path / "rows.jsonl", *rows))
+        call_command("measure", "writer", double.base_url, file, model="good", n=2, stdout=out)
+
+    for line in ("questions: 2", "answers: 1", "written by the model: 1", "unverified sentences: 0", "over budget: 0"):
+        assert f"{line}\n" in out.getvalue()
+    assert "median tokens: 2400" in out.getvalue()
     assert not Answer.objects.exists()
 
 

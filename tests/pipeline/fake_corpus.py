@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
@@ -11,6 +11,7 @@ from typing import Any
 
 from corpus_app import quality, records
 from qa_app.answers import engines
+from qa_app.pipeline.agreement import build_alias_index
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import DEFAULT, Policy
@@ -19,8 +20,8 @@ from qa_app.pipeline.question.about_corpus import CorpusWords
 from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
-from qa_app.pipeline.question.sources import SourceIndex
 from qa_app.pipeline.run import Engine
+from qa_app.pipeline.study_filters import StudyFilters
 from qa_app.pipeline.text import EMPTY_WORDS, stem, words
 from qa_app.pipeline.verdict import LANGUAGE_POLARITY
 from tests.pipeline.corpora import published_rows, study_of
@@ -53,12 +54,13 @@ class FakeCorpus:
         self._frequency = Counter(term for counts in self._counts.values() for term in counts)
         self._average = sum(c.total() for c in self._counts.values()) / max(1, len(self._counts))
         self._facts = CorpusFacts(
-            version=1, studies=studies, sources=SourceIndex.build(()),
+            version=1,
             collections=(), concepts=tuple(concepts), concept_index=ConceptIndex.build(concepts),
             facets=FacetIndex.build({}, {}), safety=SafetyLexicon.build(), corpus_words=CorpusWords.build(), site=SiteIndex.build(owner, tuple(studies.values()), collections, concepts, {}), polarity=LANGUAGE_POLARITY,
-            findings=(), finding_concepts={}, sizes={},
-            vocabulary=Counter(word for p in passages for word in set(words(p.text))), changed_at=None,
+            aliases=build_alias_index(concepts), changed_at=None,
         )  # fmt: skip
+        self._studies = studies
+        self._vocabulary = Counter(word for p in passages for word in set(words(p.text)))
 
     def snapshot(self) -> nullcontext[None]:
         return nullcontext()
@@ -73,6 +75,38 @@ class FakeCorpus:
 
     def is_word(self, word: str) -> bool:
         return word in quality.standard()
+
+    def word_counts(self, words: Collection[str]) -> dict[str, int]:
+        return {word: self._vocabulary[word] for word in words if word in self._vocabulary}
+
+    def fitting(self, filters: StudyFilters) -> frozenset[str]:
+        return frozenset(study_id for study_id, study in self._studies.items() if filters.accepts(study))
+
+    def published_studies(self, collection: str | None) -> list[records.Study]:
+        return [study for study in self._studies.values() if collection in (None, study.collection)]
+
+    def studies(self, study_ids: Collection[str]) -> dict[str, records.Study]:
+        return {study_id: study for study_id, study in self._studies.items() if study_id in study_ids}
+
+    def concepts_of(self, study_ids: Collection[str], concepts: Collection[str]) -> dict[str, frozenset[str]]:
+        return {pk: frozenset(study.concepts).intersection(concepts) for pk, study in self.studies(study_ids).items()}
+
+    def references(self, study_ids: Collection[str]) -> tuple[records.Reference, ...]:
+        return ()
+
+    def named_studies(self, cues: records.NameCues) -> tuple[records.Reference, ...]:
+        return ()
+
+    def findings(self, study_ids: Collection[str]) -> tuple[records.Finding, ...]:
+        return ()
+
+    def findings_naming(
+        self, outcomes: Collection[str], compared: Sequence[Collection[str]]
+    ) -> tuple[records.Finding, ...]:
+        return ()
+
+    def certainties(self, intervention: str, outcome: str) -> tuple[records.Certainty, ...]:
+        return ()
 
     def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         raise LegFailed("There is no encoder.")

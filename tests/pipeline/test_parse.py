@@ -3,6 +3,7 @@
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_app.records import Collection, Concept, Design, Notice, Reference, Section
+from corpus_app.records import Collection, Concept, Design, Notice, Reference
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, PhraseIndex, words_of
 from qa_app.pipeline.query import Intent, Query
@@ -35,11 +36,11 @@ VOCABULARY = Counter(
 )
 
 
-def read(question: str, facets: FacetIndex = FACETS) -> Query:
+def read(question: str, facets: FacetIndex = FACETS, concepts: ConceptIndex = INDEX) -> Query:
     return parse(
         question,
-        concepts=INDEX,
-        vocabulary=VOCABULARY,
+        concepts=concepts,
+        word_counts=lambda words: {word: VOCABULARY[word] for word in words if word in VOCABULARY},
         is_word=lambda word: word in {"thicken", "revolting"},
         collections=COLLECTIONS,
         facets=facets,
@@ -65,6 +66,20 @@ def test_what_a_question_names_fills_its_slots() -> None:
         query = read(question)
         filled = query.intervention, query.comparator, query.outcome, query.condition
         assert [set(slot) for slot in filled] == [set(slot.split()) for slot in slots], question
+
+
+def test_the_term_whose_meaning_is_asked_is_read() -> None:
+    defined = ConceptIndex.build([replace(concept, definition="Something.") for concept in CONCEPTS])
+    for question, term in (
+        ("What does sarcopenia mean?", "sarcopenia"),
+        ("what is creatine", "creatine"),
+        ("Define the term sarcopenia, please.", "sarcopenia"),
+        ("What is the best dose of creatine?", None),
+        ("What does creatine do?", None),
+        ("creatine", None),
+    ):
+        parsed = read(question, concepts=defined)
+        assert (parsed.term and parsed.term.concept_id) == term, question
 
 
 def test_whom_a_question_is_about_is_read() -> None:
@@ -108,15 +123,6 @@ def test_the_language_is_recognised() -> None:
 
 def test_what_is_asked_is_told_from_the_story() -> None:
     assert [row["ask"] for row in read_rows("asks") if find_ask(row["question"]) != row["ask"]] == []
-
-
-def test_a_question_aims_at_sections() -> None:
-    for question, section in {
-        "What are the limitations of the research?": Section.LIMITATIONS, "How was strength measured?": Section.METHODS,
-        "Why does muscle grow?": Section.DISCUSSION, "Should I lift slowly?": Section.PRACTICAL_APPLICATIONS,
-        "What is hypertrophy?": Section.INTRODUCTION, "show tempo trials": None,
-    }.items():  # fmt: skip
-        assert section in (read(question).sections or (None,))
 
 
 def test_each_word_list_catches_its_example() -> None:

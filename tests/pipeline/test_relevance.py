@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from corpus_app.records import Concept, Found, Hit, Hits, StudyScores
 from qa_app.answers import engines
-from qa_app.pipeline import confidence, learned, relevance
+from qa_app.pipeline import learned, relevance
 from qa_app.pipeline.clock import Clock
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.grounding import signals
@@ -29,8 +29,7 @@ VOCABULARY = Vocabulary({"set": 1.0, "muscl": 3.0}, unknown_share=0.0)
 
 
 def features_of(*scores: StudyScores) -> Features:
-    studies = {score.study_id: make_study(score.study_id) for score in scores}
-    return read_features(make_query(), scores, studies, VOCABULARY)
+    return read_features(make_query(), scores, {}, VOCABULARY)
 
 
 def test_the_most_likely_study_comes_first_and_equals_by_id() -> None:
@@ -110,24 +109,6 @@ def test_an_unstudied_concept_is_missing_once() -> None:
 
     assert missing(query) == ("sauna",)
     assert missing(query, CITED, "They sat in a sauna.") == ()
-
-
-def test_the_confidence_is_a_chance_with_its_reasons() -> None:
-    for chance, score, label in (
-        (0.0, 0, "low"), (0.444, 44, "low"), (0.45, 45, "medium"), (0.694, 69, "medium"), (0.696, 70, "high"),
-        (1.0, 100, "high"),
-    ):  # fmt: skip
-        found = confidence.assess(chance, {"leader_question_cosine": 0.0, "likely": 1.0}, (), "lead-1", POLICY)
-        assert (found.score, found.label, found.calibration) == (score, label, "lead-1")
-    for cosine, likely, parts, reason in (
-        (0.8, 1.0, (), "a curated question asks the same"), (0.0, 0.0, (), "no study stands out"),
-        (0.0, 1.0, (), "one study stands out"), (0.0, 3.0, (), "3 studies are likely to answer"),
-        (0.0, 1.0, (), "the cited studies use the question's words"),
-        (0.0, 1.0, ("sauna",), "some words of the question stand in no cited study"),
-    ):  # fmt: skip
-        found = confidence.assess(0.5, {"leader_question_cosine": cosine, "likely": likely}, parts, "", POLICY)
-        assert reason in found.reasons
-        assert ("a curated question asks the same" in found.reasons) == (cosine > 0)
 
 
 @given(st.lists(st.tuples(st.floats(0, 40), st.none() | st.floats(-1, 1)), max_size=40), st.floats(0, 1), st.randoms())

@@ -65,7 +65,9 @@ def show() -> None:
             for study in SLICE
             if (own := [shared[p.passage_id] for p in passages if p.study.study_id == study])
         ]
-        features = relevance.read_features(query, scores, studies, vocabulary)
+        features = relevance.read_features(
+            query, scores, {pk: study.concepts for pk, study in studies.items()}, vocabulary
+        )
         print(features.study_ids, features.names, features.values.tolist())
         print(answerability.signals([(study, 0.3) for study in SLICE], features, query))
         hits = {}

@@ -9,7 +9,7 @@ from corpus_app import records
 from corpus_app.appraisal import BIAS_DOMAINS, BiasJudgement, BiasTool, CertaintyLevel, DomainBias, RiskOfBias
 from corpus_app.records import AgeGroup, Certainty, Design, Direction, Finding, Lean, Notice, Sex, TrainingStatus
 from qa_app.pipeline import agreement
-from qa_app.pipeline.agreement import FindingConcepts, is_conflicting, map_finding, studies_on
+from qa_app.pipeline.agreement import FindingConcepts, is_conflicting, map_finding, studies_on, studies_on_question
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.query import AskedFacets
 from qa_app.pipeline.question.wording import read_intent
@@ -40,15 +40,6 @@ def test_words_of_the_corpus_extend_those_of_the_language() -> None:
     for lists, kind in ((None, "none"), (corpus, "helps")):
         phrases = PhraseIndex.of_language("polarity", corpus=lists)
         assert read_polarity(ask, read_intent(ask), phrases).kind == kind
-
-
-def test_the_intent_of_a_question() -> None:
-    intents = {
-        "How many sets do I need?": "how_many", "my gran is 80, is lifting safe?": "yes_no", "protein timing strength": "claim",
-        "Which is better, soy or whey?": "which", "": "claim",
-    }  # fmt: skip
-
-    assert {ask: read_intent(ask) for ask in intents} == intents
 
 
 def test_the_verdict_follows_question_and_finding() -> None:
@@ -153,6 +144,35 @@ def test_another_measure_of_the_outcome_asked_about_counts_too() -> None:
 
     assert leans_on(one, other) == {"A": "yes"}
     assert leans_on(one, other, outcomes=frozenset({"strength", "1rm"})) == {"A": "yes", "B": "yes"}
+
+
+def on_question(*findings: Finding) -> dict[str, str]:
+    concepts = {found.concept_id: found for found in INDEX.concepts.values()}
+    rows = studies_on_question([concepts["creatine"]], [concepts["strength"]], findings, INDEX, concepts)
+    return {row.study_id: row.lean.value for row in rows}
+
+
+def test_studies_on_what_a_question_names_are_found_by_any_of_its_outcomes_names() -> None:
+    same = {"lean": Lean.NO_CLEAR_DIFFERENCE}
+    for findings, expected in (
+        ([finding("creatine", "placebo", "leg press strength")], {"A": "yes"}),
+        ([finding("creatine with resistance training", "placebo")], {"A": "yes"}),
+        ([finding("creatine", "placebo"), finding("creatine", "placebo", number=2, **same)], {"A": "yes"}),
+        ([finding("creatine", "placebo"), finding("creatine", "placebo", lean=Lean.NO)], {"A": "mixed"}),
+        ([finding("creatine", "resistance training"), finding("resistance training", "rest")], {}),
+        ([finding("creatine", "placebo", "sleep")], {}),
+    ):  # fmt: skip
+        assert on_question(*findings) == expected
+
+
+def test_studies_lean_together_where_one_side_is_clearly_stronger() -> None:
+    yes, same = Lean.YES, Lean.NO_CLEAR_DIFFERENCE
+    for leans, expected in (
+        ([(yes, 4.0), (yes, 2.0), (same, 2.0)], yes), ([(yes, 4.0), (yes, 2.0), (same, 4.0)], None), ([(yes, 4.0)] * 2, None),
+        ([(Lean.MIXED, 4.0)] * 3, None),
+    ):  # fmt: skip
+        rows = [(found(f"S{number}", lean), weight) for number, (lean, weight) in enumerate(leans)]
+        assert agreement.consensus(rows) is expected
 
 
 def test_studies_conflict_where_no_side_is_clearly_stronger() -> None:

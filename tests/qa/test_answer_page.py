@@ -233,6 +233,10 @@ def test_terms_and_topics_are_text_and_lead_to_existing_pages(client: Client) ->
     ]  # fmt: skip
 
     html = shown(client, keep(definitions=[term], related_topics=topics))
+    assert "From the glossary" not in html
+    assert "From the glossary" in shown(
+        client, keep(id="answer-two", request_id=str(uuid4()), definitions=[term | {"is_asked": True}])
+    )
 
     assert '<button class="term" type="button" popovertarget="meaning-few-sets">Few sets</button>' in html
     assert html.count('id="meaning-few-sets"') == 1

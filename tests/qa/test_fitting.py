@@ -60,7 +60,7 @@ def questions_of(count: int = 40) -> list[LabelledQuestion]:
             make_scores(name, passage=(0.0, float(0.2 + 0.6 * (name == best) + 0.05 * chance.random())))
             for name in "ABC"
         ]
-        features = read_features(make_query(), scores, STUDIES, VOCABULARY)
+        features = read_features(make_query(), scores, {}, VOCABULARY)
         rows.append(LabelledQuestion(make_query(), features, frozenset(best), bool(best), "dev"))
     return rows
 
@@ -99,7 +99,7 @@ def held_out_of(chances: list[float], leads: list[bool]) -> HeldOut:
 
 
 def labelled(can: bool, source: str = "dev") -> LabelledQuestion:
-    features = read_features(make_query(), [make_scores()], STUDIES, VOCABULARY)
+    features = read_features(make_query(), [make_scores()], {}, VOCABULARY)
     return LabelledQuestion(make_query(), features, frozenset("A" if can else ""), can, source)
 
 

@@ -32,7 +32,9 @@ def payload(**stances: list[tuple[str, int]]) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def corpus(monkeypatch: pytest.MonkeyPatch) -> list[Study]:
     studies: list[Study] = []
-    monkeypatch.setattr(meter.search, "published_studies", lambda: [(study.study_id, study) for study in studies])
+    monkeypatch.setattr(
+        meter.search, "studies", lambda ids: {one.study_id: one for one in studies if one.study_id in ids}
+    )
     monkeypatch.setattr(meter.search, "site", Site)
     monkeypatch.setattr(meter.search, "concepts", lambda: ())
     return studies

@@ -21,8 +21,9 @@ from django.utils import timezone
 
 from common import metrics, tracing
 from corpus_app.models import PassageVector
-from inform_site import logs
-from inform_site.models import QueueBeat
+from inform_site import health, logs, tasks
+from inform_site.backups import records
+from inform_site.models import BackupRecord, QueueBeat
 from inform_site.monitoring import figures, sentry
 from inform_site.monitoring.requests import watch_requests
 from inform_site.serving import make_site, refuse_early
@@ -105,6 +106,7 @@ def test_metrics_sum_what_every_process_did_and_dashboard_and_alerts_name_only_t
     QueueBeat.objects.create(queue="mail", beat_at=timezone.now())
     PassageVector.objects.all().delete()
     ModelSpend.objects.create(day=timezone.now().date(), tokens=70, cost=2)
+    BackupRecord.objects.create(made_at=timezone.now() - timedelta(hours=2), size_bytes=5)
 
     now = read(address)
 
@@ -125,6 +127,8 @@ def test_metrics_sum_what_every_process_did_and_dashboard_and_alerts_name_only_t
     assert now["inform_index_passages_waiting",] > now["inform_index_passages_late",] == 2
     assert now["inform_database_connections", "active"] >= 1
     assert (now["inform_model_tokens_total",], now["inform_model_spent_today",]) == (70, 2)
+    assert 7200 <= now["inform_backup_age_seconds",] < 7300
+    assert (now["inform_backup_size_bytes",], now["inform_backup_late",]) == (5, 0)
     assert ("inform_database_pool_connections", "used") not in now  # of a process that has ended
 
     named = set(re.findall(r"\binform_\w+", (ROOT / "deploy/grafana/inform.json").read_text("utf-8")))
@@ -173,6 +177,30 @@ def test_the_desk_says_in_words_what_is_late_and_what_it_costs(client: Client, s
     assert "found by words alone so far" in said["Search by meaning"][0]
     assert said["Database"][0].startswith("answers; ")
     assert "nothing done for 3 hours: is its worker running?" in page.content.decode()
+
+
+def test_a_backup_that_fails_is_told_at_the_desk_in_metrics_and_readiness(
+    client: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.BACKUP_FOLDER, settings.BACKUP_HOURS = str(tmp_path / "unmounted"), 24
+    client.force_login(make_superuser())
+
+    def told() -> tuple[str, bool, list[str]]:
+        page = client.get(reverse("admin:index"))
+        (backups,) = (finding for finding in page.context["health"] if finding.part == "Backups")
+        return backups.state, backups.needs_care, [words for words in health.state()[0]["delays"] if "backup" in words]
+
+    assert told() == ("nobody has made one yet", True, ["No backup has been made yet."])
+    tasks.back_up()
+    state, needs_care, delays = told()
+    assert "unmounted" in state
+    assert needs_care
+    assert delays == ["No backup has been made yet; the last attempt failed."]  # no path for strangers
+
+    records.note_made(timezone.now() - timedelta(hours=37), 2_000_000)
+    assert told() == ("the newest is 1 day old, 2.0 MB", True, ["The newest backup is 37 hours old."])
+    settings.BACKUP_FOLDER = ""
+    assert told() == ("the newest is 1 day old, 2.0 MB; none are made by schedule (INFORM_BACKUP_FOLDER)", False, [])
 
 
 def test_metrics_are_there_while_the_database_is_not(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

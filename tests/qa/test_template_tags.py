@@ -6,7 +6,6 @@ import json
 import re
 import warnings
 from pathlib import Path
-from typing import Any
 
 import django_htmx
 import pytest
@@ -14,7 +13,7 @@ from asgiref.sync import async_to_sync
 from django.http import HttpResponse
 from django.template import Context, TemplateSyntaxError, engines
 from django.template.base import Template
-from django.test import AsyncClient, Client, override_settings
+from django.test import AsyncClient, override_settings
 from django.utils import translation
 
 from corpus_app.templatetags import corpus_words
@@ -59,15 +58,6 @@ def test_languages_are_marked_where_corpus_and_page_differ() -> None:
         assert marked.render(Context()) == '<q lang="en" dir="auto"></q><b lang="de"></b>'
     with pytest.raises(TemplateSyntaxError, match="takes nothing"):
         template("{% in_english now %}")
-
-
-@pytest.mark.django_db
-def test_server_timing_is_sent_only_if_set(client: Client, settings: Any) -> None:
-    assert "Server-Timing" not in client.get("/healthz")
-
-    settings.SERVER_TIMING = True
-
-    assert float(client.get("/healthz")["Server-Timing"].removeprefix("app;dur=")) > 0
 
 
 STATIC = Path(__file__).resolve().parents[2] / "static"

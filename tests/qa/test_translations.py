@@ -25,7 +25,7 @@ from qa_app.templatetags import answer_words, counted_words, stored_words, worki
 from tests import messages
 from tests.pipeline.corpora import SITE
 from tests.pipeline.values import make_concept, make_study
-from tests.qa.payloads import QUOTE, FakeAsking, make_payload, make_refusal
+from tests.qa.payloads import make_payload, make_refusal
 
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 PLACE = re.compile(r"%\(\w+\)s|%%|\{\w+\}")
@@ -276,24 +276,6 @@ def test_figures_dates_and_designs_follow_the_language() -> None:
     assert working_words.figure_words(0.35) == "0.35"
     assert answer_words.steps_listed([step]) == "<div><dt>Closeness in meaning</dt><dd>+0.25</dd></div>"
     assert (language.day(at), language.day(None)) == ("5 March 2026", "")
-
-
-def test_an_answer_keeps_its_words_and_its_page_speaks_german(monkeypatch: pytest.MonkeyPatch) -> None:
-    payload = make_payload()
-    FakeAsking(payload).install(monkeypatch)
-    client = Client(headers=GERMAN)
-
-    html = client.get(f"/answers/{payload['id']}/").content.decode()
-    opened = client.get(f"/answers/{payload['id']}/citations/summary/1/1/").content.decode()
-
-    assert re.search(r'<span class="sentence" lang="en"[^>]*>', html)
-    assert '<blockquote lang="en" dir="auto">' in html
-    assert "Kurz gesagt" in html
-    assert "Passt das zur Frage?" in html
-    assert f'<h1 id="question-title" tabindex="-1" dir="auto">{payload["question"]}' in html
-    assert f"<mark>{QUOTE}</mark>" in opened
-    assert '<blockquote lang="en" dir="auto">' in opened
-    assert "Quelle 1" in opened
 
 
 def test_a_crisis_told_in_german_is_answered_in_german_on_an_english_page(library: tuple[str, ...]) -> None:

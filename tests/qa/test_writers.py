@@ -61,7 +61,7 @@ def test_a_model_that_is_set_up_writes_unless_another_is_chosen(set_up: SetUp, c
     ("behaviour", "reason", "words"),
     [(None, "not_configured", "No language model is set up here"),
      ("500", "unavailable", "The language model did not answer, so the passages were quoted instead"),
-     ("not_found", "not_found", "The language model found no answer in the passages, so they were quoted instead"),
+     ("stream_cut_early", "unavailable", "The language model did not answer, so the passages were quoted instead"),
      ("general_knowledge", "unverified", "could not be verified, so the passages were quoted instead")],
 )  # fmt: skip
 def test_the_page_says_who_wrote(set_up: SetUp, client: Client, behaviour: str | None, reason: str, words: str) -> None:
@@ -73,6 +73,20 @@ def test_the_page_says_who_wrote(set_up: SetUp, client: Client, behaviour: str |
     generator = answer["generator"]
     assert [generator[name] for name in ("name", "fallback_from", "fallback_reason")] == ["extractive", "llm", reason]
     assert words in page(client, answer)
+
+
+def test_a_model_that_finds_nothing_twice_refuses_and_the_page_says_so(set_up: SetUp, client: Client) -> None:
+    set_up("not_found")
+
+    answer = asking.ask(question=ASKED)
+    told = page(client, answer)
+
+    assert (answer["outcome"], answer["code"], answer["headline"]) == ("insufficient_evidence", "RAG_NO_ANSWER", None)
+    assert "A language model read the passages of the studies twice and found no answer" in told
+    assert answer["evidence"][0]["title"] in told
+    assert answer["generator"]["tokens"] == 4 * 1200
+    answering._model_server.cache_clear()
+    assert replaying.replay(answer["id"]).is_same
 
 
 def test_tokens_and_cost_are_kept_and_counted(set_up: SetUp) -> None:
@@ -97,7 +111,7 @@ def test_at_the_days_limit_the_extractive_writer_answers(set_up: SetUp, double: 
     assert "The day&#x27;s limit for the language model is reached" in page(client, answer)
 
 
-@pytest.mark.parametrize("behaviour", ["good", "obeys", "not_found,good", "500", "surrogates"])
+@pytest.mark.parametrize("behaviour", ["good", "obeys", "not_found,good", "500", "stream_cut"])
 def test_what_was_received_is_kept_and_can_be_made_again(set_up: SetUp, behaviour: str) -> None:
     set_up(behaviour)
 

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from corpus_app.models import PassageVector
 from inform_site.postgres import EmbeddedPostgres
 from tests.cluster import FAST
+from tests.qa.conftest import encoder as encoder
+from tests.qa.conftest import library as library
 
 ServerIn = Callable[[Path], EmbeddedPostgres]
 
@@ -58,3 +61,9 @@ def server(shelf_root: Path, server_in: ServerIn) -> EmbeddedPostgres:
 def new_server(folder: Path, server_in: ServerIn) -> EmbeddedPostgres:
     """A server without a cluster."""
     return server_in(folder / "postgres")
+
+
+@pytest.fixture
+def library_of_words(library: tuple[str, ...]) -> None:
+    """The library for web processes of their own, which search it by words: they have no quick encoder."""
+    PassageVector.objects.all().delete()

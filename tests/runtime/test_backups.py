@@ -16,7 +16,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from corpus_app.models import Study
 from inform_site import tasks
-from inform_site.backups import archive, making
+from inform_site.backups import archive, making, records
 from inform_site.postgres import EmbeddedPostgres
 from tests import cluster
 from tests.builders import make_study, run_command
@@ -164,6 +164,7 @@ def test_backups_are_made_when_they_are_due_and_the_newest_are_kept(
     assert found[1] == max(ages)
     assert json.loads(run_tar(tmp_path / found[0], archive.MANIFEST))["counts"]["corpus_app_study"] == 1
     assert (tmp_path / "mine.tar").exists()
+    assert not records.state().is_late
     assert not list(tmp_path.glob(".backup-*"))
 
 

@@ -4,8 +4,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -13,14 +11,13 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
-import httpx2
 import psycopg
 import pytest
 
 from inform_site.postgres import EmbeddedPostgres
 from tests import cluster
+from tests.runtime.web_site import WebSite, web_site
 
-ROOT = Path(__file__).resolve().parents[2]
 SOCKET = ".s.PGSQL.5432"
 NAME = f"outages_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
 BACK_WITHIN = 5.0
@@ -73,63 +70,24 @@ class Wire:
                 sink.sendall(data)
 
 
-class Site:
-    def __init__(self, port: int, wire: Wire) -> None:
-        self.wire = wire
-        self._client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=30)
-
-    def get(self, path: str) -> tuple[httpx2.Response, float]:
-        started = time.monotonic()
-        response = self._client.get(path)
-        return response, time.monotonic() - started
-
-    def seconds_until_well(self) -> float:
-        started = time.monotonic()
-        while time.monotonic() - started < 60:
-            with suppress(httpx2.TransportError):
-                if {
-                    self.get(path)[0].status_code for path in ("/readyz", "/api/v1/collections", "/api/v1/studies")
-                } == {200}:
-                    return time.monotonic() - started
-            time.sleep(0.05)
-        raise AssertionError("the site never came back")
-
-
 @pytest.fixture(scope="module")
-def site(postgres: EmbeddedPostgres, django_db_setup: None) -> Iterator[Site]:
+def wire(postgres: EmbeddedPostgres, django_db_setup: None) -> Iterator[Wire]:
     with psycopg.connect(host=str(postgres.socket_dir), user="postgres", dbname="postgres", autocommit=True) as admin:
         admin.execute(f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)")
         admin.execute(f"CREATE DATABASE {NAME} TEMPLATE {cluster.TEMPLATE}")
     wire = Wire(postgres)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    environment = os.environ | {
-        "DATABASE_URL": f"postgresql://postgres@/{NAME}?host={wire.folder}",
-        "DATABASE_POOL_SIZE": "4",
-        "DJANGO_SETTINGS_MODULE": "inform_site.settings",
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "inform_site.asgi:application",
-        "--port",
-        str(port),
-        "--log-level",
-        "warning",
-    ]
-    process = subprocess.Popen(command, cwd=ROOT, env=environment)
-    try:
-        site = Site(port, wire)
-        site.seconds_until_well()
+    yield wire
+    shutil.rmtree(wire.folder)
+
+
+@pytest.fixture(scope="module")
+def site(wire: Wire) -> Iterator[WebSite]:
+    database = f"postgresql://postgres@/{NAME}?host={wire.folder}"
+    with web_site(database=database, WEB_PROCESSES="1", DATABASE_POOL_SIZE="4") as site:
         yield site
-    finally:
-        process.kill()
-        process.wait()
-        shutil.rmtree(wire.folder)
 
 
-def require_refusals(site: Site, *, within: float) -> None:
+def require_refusals(site: WebSite, *, within: float) -> None:
     page, seconds = site.get("/")
     assert (page.status_code, page.headers["content-type"]) == (503, "text/html; charset=utf-8")
     assert "Back in a moment" in page.text
@@ -146,30 +104,30 @@ def require_refusals(site: Site, *, within: float) -> None:
     assert site.get("/livez")[0].json() == {"ok": True}
 
 
-def test_a_frozen_database_is_told_within_three_seconds_and_its_return_is_noticed(site: Site) -> None:
-    site.wire.freeze()
+def test_a_frozen_database_is_told_within_three_seconds_and_its_return_is_noticed(site: WebSite, wire: Wire) -> None:
+    wire.freeze()
     try:
         require_refusals(site, within=3.5)
         time.sleep(3)  # long enough for retries to slow down, if they did
         require_refusals(site, within=0.5)
     finally:
-        site.wire.thaw()
+        wire.thaw()
 
     assert site.seconds_until_well() < BACK_WITHIN
 
 
-def test_a_database_that_is_away_is_told_at_once_and_its_return_is_noticed(site: Site) -> None:
-    site.wire.cut()
+def test_a_database_that_is_away_is_told_at_once_and_its_return_is_noticed(site: WebSite, wire: Wire) -> None:
+    wire.cut()
     try:
         require_refusals(site, within=3.5)
         time.sleep(3)
     finally:
-        site.wire.mend()
+        wire.mend()
 
     assert site.seconds_until_well() < BACK_WITHIN
 
 
-def test_frozen_backends_cost_one_reader_each_three_seconds(site: Site, postgres: EmbeddedPostgres) -> None:
+def test_frozen_backends_cost_one_reader_each_three_seconds(site: WebSite, postgres: EmbeddedPostgres) -> None:
     site.seconds_until_well()
     with psycopg.connect(host=str(postgres.socket_dir), user="postgres", dbname=NAME, autocommit=True) as admin:
         query = "SELECT pid FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"

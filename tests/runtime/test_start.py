@@ -1,12 +1,13 @@
 """The start at the desk, apart from its pages (tests/browser/test_start.py)."""
 
 import tomllib
+from pathlib import Path
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from corpus_app import curation, roles, search
+from corpus_app import curation, roles, search, sources
 from corpus_app.curation import history
 from corpus_app.models import CorpusEvent
 from corpus_app.records import SectionRole
@@ -35,8 +36,26 @@ def test_a_change_of_the_site_file_keeps_the_rest_and_is_put_back() -> None:
         curation.revise_site({"name": "Else"}, seen=seen, by=ada)
     with pytest.raises(curation.BadSiteFile, match="nme"):
         curation.revise_site({"nme": "x"}, by=ada)
-    history.restore(CorpusEvent.objects.get(action="import_lexica").pk, by=ada)
+    history.restore(CorpusEvent.objects.get(action="revise_lexica").pk, by=ada)
     assert search.site_hash() == seen
+
+
+@pytest.mark.django_db
+def test_an_import_keeps_what_was_changed_at_the_desk_unless_told_otherwise(tmp_path: Path) -> None:
+    def import_site(text: str, **options: bool) -> tuple[str, tuple[str, ...]]:
+        (tmp_path / "site.toml").write_text(text)
+        report = curation.import_corpus(sources.read(tmp_path), **options)
+        return curation.current_lexica()["site"], report.notes
+
+    (tmp_path / "studies").mkdir()
+    assert import_site('name = "Herbs"') == ('name = "Herbs"', ())
+    assert import_site('name = "More herbs"') == ('name = "More herbs"', ())
+    curation.revise_site({"tagline": "Ask"}, by=make_curator("ada"))
+
+    kept, notes = import_site('name = "Herbs"')
+    assert "More herbs" in kept
+    assert "site.toml was changed at the desk" in notes[0]
+    assert import_site('name = "Herbs"', replace_settings=True) == ('name = "Herbs"', ())
 
 
 @pytest.mark.django_db

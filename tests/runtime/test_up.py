@@ -20,7 +20,7 @@ from django.core.management.base import CommandError
 from django.db import OperationalError
 
 from corpus_app.indexing import Progress
-from inform_site import queue
+from inform_site import queue, web
 from inform_site.curator import ensure_development_curator
 from inform_site.management.commands import up
 from inform_site.postgres import EmbeddedPostgres
@@ -139,7 +139,7 @@ def test_too_little_space_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> No
 def test_children_inherit_the_environment_and_stay_offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
 
-    environment = up.environment(threads=1, DATABASE_POOL_SIZE="8")
+    environment = web.environment(threads=1, DATABASE_POOL_SIZE="8")
 
     assert environment["HF_HUB_OFFLINE"] == "1"
     assert environment["OMP_NUM_THREADS"] == "7"

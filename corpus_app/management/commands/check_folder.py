@@ -31,7 +31,7 @@ class Command(BaseCommand):
         for line in lines:
             self.stderr.write(line)
         for note in corpus.notes:
-            self.stdout.write(str(note))
+            self.stdout.write(f"Note: {note}")
         passages = sum(len(study.passages) for study in corpus.studies)
         self.stdout.write(
             f"Sound studies: {len(corpus.studies)}, with {passages} passages; broken: {corpus.broken}. "

@@ -34,6 +34,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--publish", action="store_true", help="publish the studies whose file says so, or that come in"
         )
+        parser.add_argument(
+            "--replace-settings",
+            action="store_true",
+            help="let site.toml and the word lists of the folder replace what was changed at the desk",
+        )
         parser.add_argument("--submit", action="store_true", help="hand what comes in from a file over for review")
         parser.add_argument("--collection", default="", metavar="SLUG", help="for studies whose file names none")
         parser.add_argument("--by", metavar="USER", help="whose act this is in the history (a user name)")
@@ -54,6 +59,7 @@ class Command(BaseCommand):
             by_name="import_corpus",
             publish=publish,
             dry_run=dry_run,
+            replace_settings=options["replace_settings"],
             on_progress=self._progress,
         )
         self._print(report, dry_run=dry_run)

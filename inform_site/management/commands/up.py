@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
-import os
 import shutil
 import socket
 import sys
 import threading
 import time
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from typing import Any
 
 from django.conf import settings
@@ -19,18 +20,19 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
 from corpus_app import indexing
+from inform_site import web
 from inform_site.curator import ensure_development_curator
+from inform_site.environment import cores
 from inform_site.postgres import EmbeddedPostgres, PostgresError
 from inform_site.queues import UPKEEP
 from inform_site.supervisor import MAX_BACKOFF_SECONDS, Supervisor
 
 HOST = "127.0.0.1"
 MIN_FREE_MEGABYTES = 200
-WEB_POOL_SIZE = 12  # the requests worked at, and answers that are streamed
-MAX_FAILURES = 5  # of a process that cannot start; one that was killed always comes back
 POLL_SECONDS = 0.5
 INDEX_POLL_SECONDS = 5.0
 DATABASE_POLL_SECONDS = 0.5
+ANSWER_SECONDS = 0.5
 INDEXING_STALLED_SECONDS = 180.0  # perhaps the encoder fails to load: the site is usable without it
 
 
@@ -41,11 +43,11 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=port_number, default=settings.PORT, help="default: PORT, or 8000")
 
     def handle(self, *, port: int, **options: Any) -> None:
-        require_free_port(port)
-        require_free_space()
-        with embedded_database():
-            call_command("prepare")
-            status = serve(port)
+        with bind(port) as bound:
+            require_free_space()
+            with embedded_database():
+                call_command("prepare")
+                status = serve(bound, port)
         if status:
             sys.exit(status)
 
@@ -155,33 +157,20 @@ def describe_unindexed(number: int, *, is_under_way: bool) -> str:
     return f"Not indexed: {number}, found by words alone; `manage.py check_corpus` says which."
 
 
-def serve(port: int) -> int:
-    """Run the web server and the worker of each queue until they are asked to stop (0) or fail (1)."""
-    cores = os.cpu_count() or 1
+def serve(bound: socket.socket, port: int) -> int:
+    """Run the web processes and the worker of each queue until they are asked to stop (0) or fail (1)."""
     server = settings.EMBEDDED_POSTGRES
     with Supervisor() as supervisor, DatabaseGuard(supervisor, server) if server else contextlib.nullcontext():
-        supervisor.start(
-            "web",
-            web_command(port),
-            environment=environment(threads=max(1, cores // 2), DATABASE_POOL_SIZE=str(WEB_POOL_SIZE)),
-            folder=settings.BASE_DIR,
-            max_failures=MAX_FAILURES,
-        )
+        web.start(supervisor, bound)
         for queue in settings.QUEUES:
             supervisor.start(
                 queue.name,
                 worker_command(queue.name),
-                environment=environment(threads=cores),
+                environment=web.environment(threads=cores(), DATABASE_POOL_SIZE="0"),
                 folder=settings.BASE_DIR,
-                max_failures=MAX_FAILURES,
+                max_failures=web.MAX_FAILURES,
             )
         return supervisor.run(Arrival(supervisor, port).look)
-
-
-def web_command(port: int) -> list[str]:
-    address = f"--host {HOST} --port {port}"
-    options = f"{address} --no-access-log --no-proxy-headers --log-level warning --timeout-graceful-shutdown 10"
-    return [sys.executable, "-m", "uvicorn", "inform_site.asgi:application", *options.split()]
 
 
 def worker_command(queue: str) -> list[str]:
@@ -194,12 +183,6 @@ def worker_command(queue: str) -> list[str]:
     of_queue = ["--queues", queue, "--hostname", f"{queue}@%h", *(["-B"] if queue == UPKEEP else [])]
     celery = [sys.executable, *silence, "-m", "celery", "--quiet", "-A", "inform_site"]
     return [*celery, "worker", *of_queue, *options.split()]
-
-
-def environment(*, threads: int, **names: str) -> dict[str, str]:
-    """Return our environment with offline models and a limited number of threads."""
-    defaults = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": str(threads)}
-    return defaults | os.environ | {"PYTHONUNBUFFERED": "1"} | names
 
 
 def embedded_database() -> contextlib.AbstractContextManager[None]:
@@ -215,17 +198,15 @@ def port_number(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{text!r} is not a port: it must be a number from 1 to 65535")
 
 
-def require_free_port(port: int) -> None:
-    """Raise CommandError that names PORT unless the port can be bound."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be listened on ({error.strerror})"
-            raise CommandError(
-                f"Port {port} {reason}: choose another one with PORT=<number> before the command."
-            ) from error
+def bind(port: int) -> socket.socket:
+    """Take the port of the web processes. Raises CommandError that names PORT where that fails."""
+    try:
+        return web.bind(HOST, port)
+    except OSError as error:
+        reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be listened on ({error.strerror})"
+        raise CommandError(
+            f"Port {port} {reason}: choose another one with PORT=<number> before the command."
+        ) from error
 
 
 def require_free_space() -> None:
@@ -239,6 +220,9 @@ def require_free_space() -> None:
 
 
 def answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection((HOST, port), timeout=0.2):
-        return True
+    """Return whether a web process answers; the port alone is open before that."""
+    asked = HTTPConnection(HOST, port, timeout=ANSWER_SECONDS)
+    with contextlib.closing(asked), contextlib.suppress(OSError, HTTPException):
+        asked.request("GET", "/livez")
+        return asked.getresponse().status == HTTPStatus.OK
     return False

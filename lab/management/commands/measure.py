@@ -1,8 +1,7 @@
-"""Measure retrieval, verification, other corpora and word lists, and write sheets for blind judges."""
+"""Measure retrieval, verification, other corpora and word lists."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,12 @@ from lab import (
     following,
     foreign_corpus,
     grounding_fit,
-    judging,
     lexicon_usage,
+    model_writing,
     retrieval,
 )
 from qa_app.evaluation import golden_set
-from qa_app.management.commands.evaluate import format_share, write
+from qa_app.management.commands.evaluate import write
 from qa_app.pipeline import learned
 from qa_app.pipeline import policy as policies
 from qa_app.pipeline.lexicon import LANGUAGE_FOLDER, read_tables
@@ -47,18 +46,9 @@ class Command(BaseCommand):
         bench.add_argument("--limit-queries", type=int, metavar="N", help="only N of the questions, drawn by lot")
         bench.add_argument("--json", type=Path, dest="out", help="write the figures here")
         bench.add_argument("--run", type=Path, dest="trec", help="write TREC runs here, and one beside it a leg")
-        points = kinds.add_parser("points", help="which answer points of golden questions the answers make")
-        points.add_argument("file", type=Path, help="questions with answer points, one JSON object a line")
-        points.add_argument("--json", type=Path, dest="out", help="write the figures here")
         follow_ups = kinds.add_parser("follow-ups", help="whether labelled follow-ups keep their subject")
         follow_ups.add_argument("file", type=Path, nargs="?", default=following.FILE, help="one JSON object a line")
         follow_ups.add_argument("--json", type=Path, dest="out", help="write the figures and a row a question here")
-        blind = kinds.add_parser("blind", help="answers beside plain lists of passages, for readers who judge blindly")
-        blind.add_argument("file", type=Path, help="questions with labels, one JSON object a line")
-        blind.add_argument("--out", type=Path, required=True, help="the sheet; its key goes beside it as .key.json")
-        blind.add_argument("--n", type=int, default=40, help="questions (default 40)")
-        blind.add_argument("--seed", type=int, default=1, help="of the lot that draws questions and order (default 1)")
-
         edited = kinds.add_parser(
             "verification", help="edited sentences of the live corpus, and of abstracts in a file"
         )
@@ -93,14 +83,18 @@ class Command(BaseCommand):
         grounding.add_argument("folders", type=Path, nargs="+", help="folders of studies/ and questions.jsonl")
         grounding.add_argument("--out", type=Path, default=learned.FOLDER, help="folder of the models")
 
+        writer = kinds.add_parser("writer", help="golden questions, with answers that a model server writes")
+        writer.add_argument("url", help="of the server, as in OPENAI_BASE_URL")
+        writer.add_argument("file", type=Path, nargs="?", default=settings.BASE_DIR / "corpus" / "golden_dev.jsonl")
+        writer.add_argument("--model", default="local", help="its name, as in OPENAI_MODEL (default local)")
+        writer.add_argument("--seconds", type=int, default=60, help="the model's time for an answer (default 60)")
+        writer.add_argument("--n", type=int, default=20, help="questions (default 20)")
+        writer.add_argument("--json", type=Path, dest="out", help="write the figures and a row a question here")
+
     def handle(self, *args: Any, **options: Any) -> None:
         what = options["what"]
-        if what == "points":
-            self.points(options["file"], options["out"])
-        elif what == "follow-ups":
+        if what == "follow-ups":
             self.follow_ups(options["file"], options["out"])
-        elif what == "blind":
-            self.blind(options["file"], options["out"], n=options["n"], seed=options["seed"])
         elif what == "corpus":
             self.corpus(**{k: options[k] for k in ("folders", "out", "preset", "changes")})
         elif what == "grounding":
@@ -109,6 +103,8 @@ class Command(BaseCommand):
             self.claims(options["files"], options["corpus"], options["claims"], options["out"])
         elif what == "lexica":
             self.lexica(options["files"], options["library"])
+        elif what == "writer":
+            self.writer(**{k: options[k] for k in ("url", "file", "model", "seconds", "n", "out")})
         elif what == "verification":
             self.verification(options["abstracts"], options["n"], options["seed"], options["out"])
         else:
@@ -123,19 +119,6 @@ class Command(BaseCommand):
 
     # --- Answers ------------------------------------------------------------------------------------------------------
 
-    def points(self, file: Path, out: Path | None) -> None:
-        try:
-            figures = judging.measure_points(file, on_progress=lambda done: self.progress("questions", done))
-        except (OSError, golden_set.BadGolden) as error:
-            raise CommandError(str(error)) from error
-        for kind, shares in figures["by kind"].items():
-            told = ", ".join(f"{name} {figure['share']:.0%}" for name, figure in shares.items())
-            self.stdout.write(f"{kind} ({shares['at best']['n']} points): {told}.")
-        for which in ("points of answered questions", "points of all questions"):
-            for name, figure in figures[which].items():
-                self.stdout.write(f"{which}, {name}: {format_share(figure)}.")
-        write(figures, out)
-
     def follow_ups(self, file: Path, out: Path | None) -> None:
         try:
             figures = following.measure(file, on_progress=lambda done, total: self.progress("questions", done, total))
@@ -146,16 +129,17 @@ class Command(BaseCommand):
             self.stdout.write(f"{name} set ({figures[name]['n']}): subject kept {kept}, right lead {lead}.")
         write(figures, out)
 
-    def blind(self, file: Path, out: Path, *, n: int, seed: int) -> None:
+    def writer(self, url: str, file: Path, out: Path | None, **options: Any) -> None:
         try:
-            sheet, key = judging.blind_sheet(
-                file, n=n, seed=seed, on_progress=lambda done: self.progress("questions", done)
+            figures = model_writing.measure(
+                url, file, on_progress=lambda done, total: self.progress("questions", done, total), **options
             )
-            out.write_text(sheet, encoding="utf-8")
-            out.with_suffix(".key.json").write_text(json.dumps(key, indent=1) + "\n", encoding="utf-8")
         except (OSError, golden_set.BadGolden) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{out}: {len(key)} questions; the key is {out.with_suffix('.key.json')}.")
+        for name, figure in figures.items():
+            if name != "rows":
+                self.stdout.write(f"{name}: {figure}")
+        write(figures, out)
 
     def corpus(self, *, folders: list[Path], out: Path | None, preset: str | None, changes: list[str]) -> None:
         report: dict[str, Any] = {}

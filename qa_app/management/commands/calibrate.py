@@ -22,7 +22,7 @@ from qa_app.pipeline.policy import DEFAULT
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.safety_model import FILE, SafetyClassifier
 from qa_app.pipeline.relevance import Vocabulary
-from qa_app.pipeline.retrieval import encode
+from qa_app.pipeline.retrieval import concepts_about, encode
 from qa_app.pipeline.run import parse_question
 from qa_app.pipeline.text import clean
 from qa_app.writers.judge import entailment_judge
@@ -124,8 +124,9 @@ class Command(BaseCommand):
                 vectors = encode(query, corpus)
                 scores = corpus.score_studies(query.text, vectors, collection=None, limit=policy.candidates)
                 found = corpus.find(query.text, vectors[0], collection=None, limit=200, error=None)
+                about = concepts_about(query, scores, corpus)
             vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
-            features = relevance.read_features(query, scores, facts.studies, vocabulary)
+            features = relevance.read_features(query, scores, about, vocabulary)
             answers, is_answerable = relevance_fit.labels_of(row)
             labelled.append(LabelledQuestion(query, features, answers, is_answerable, path.stem))
         return labelled

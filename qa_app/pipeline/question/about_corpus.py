@@ -8,7 +8,7 @@ examples.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
@@ -66,6 +66,11 @@ EXAMPLES = (
 STUDIES = ("study", "studies")
 
 
+def holder_words() -> Sequence[str]:
+    """Return the words for a corpus."""
+    return tuple(language_table("about_corpus")["lists"]["holder"]["phrases"])
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusWords:
     """The words for what a corpus holds."""
@@ -75,15 +80,14 @@ class CorpusWords:
     phrases: PhraseIndex
 
     @classmethod
-    def build(cls, nouns: tuple[str, str] | None = None, subjects: Iterable[str] = (), owner: str = "") -> CorpusWords:
+    def build(cls, nouns: tuple[str, str] | None = None, taken: Container[str] = (), owner: str = "") -> CorpusWords:
         """Compile the word lists for a site's nouns; None where it holds studies.
 
-        `subjects` are texts that name what the sources are about: a word for a corpus in them is none on this site.
+        `taken` are the words for a corpus that name what the sources are about: they mean no corpus on this site.
         Questions about the owner are left to the sources where these name one.
         """
         table = language_table("about_corpus")
-        taken = {word for text in subjects for word in words_of(text)}
-        holders = [word for word in table["lists"]["holder"]["phrases"] if word not in taken]
+        holders = [word for word in holder_words() if word not in taken]
         lists = {**table["lists"], "holder": {"phrases": holders}, **({"addressed": {"phrases": []}} if owner else {})}
         own = {"lists": {"item": {"phrases": [" ".join(words_of(noun)[1:-1]) for noun in nouns or ()]}}}
         return cls(
@@ -158,7 +162,7 @@ def read(
 
     `sources` indexes the same studies; it is built where it is not given.
     """
-    if not _can_be_about_corpus(corpus_words.phrases.find(words_of(question))):
+    if not may_be_about_corpus(question, corpus_words):
         return None
     published = [study for study in studies if study.notice is not Notice.RETRACTED]
     sources = sources or SourceIndex.build([_reference(study) for study in studies])
@@ -185,7 +189,9 @@ def read(
 # --- Reading ----------------------------------------------------------------------------------------------------------
 
 
-def _can_be_about_corpus(found: Found) -> bool:
+def may_be_about_corpus(question: str, corpus_words: CorpusWords) -> bool:
+    """Tell whether a question has a word for the corpus, so that it is worth reading what the corpus holds."""
+    found = corpus_words.phrases.find(words_of(question))
     subjects = ("item", "trials", "reviews", "place", "possession", "yours", "here", "summaries")
     is_design = any(name.startswith(("design.", "notice.", "wish.peer", "wish.notice")) for name in found)
     return any(found.get(name) for name in subjects) or is_design or any(_is_fact(name, found) for name in FACTS)

@@ -160,6 +160,13 @@ def known_mentions(tokens: Sequence[QuestionToken], index: AuthorIndex) -> Itera
         place += 1
 
 
+def can_be_author(tokens: Sequence[QuestionToken], place: int) -> bool:
+    """Tell whether a word may be of an author's name: an ordinary word needs a capital, or "et al." after it."""
+    token = tokens[place]
+    is_unusual = token.is_capital or token.norm not in WORDS["ordinary"]
+    return is_unusual or _has_et_al(tokens, place + 1, place + 3)
+
+
 def _is_mention(tokens: Sequence[QuestionToken], start: int, end: int, *, has_cue: bool) -> bool:
     is_capital = any(token.is_capital for token in tokens[start:end])
     is_ordinary = tokens[start].norm in WORDS["ordinary"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from corpus_app.records import Collection, Reference
+from corpus_app.records import Collection, Concept, Reference
 from qa_app.pipeline.concepts import ConceptIndex, Mention
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Word, placed_words
 from qa_app.pipeline.query import NO_UNITS, Query, UnitForm
@@ -15,7 +15,7 @@ from qa_app.pipeline.question.facets import FacetIndex, spell_signs
 from qa_app.pipeline.question.numbers import find_numbers, find_years
 from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
-from qa_app.pipeline.question.spelling import find_corrections
+from qa_app.pipeline.question.spelling import WordCounts, find_corrections, known_forms
 from qa_app.pipeline.text import EMPTY_WORDS, clean, content_stems, content_words, corrected, stem
 
 NEAR = 3  # words between a mark of comparison and what it sets against each other
@@ -27,7 +27,7 @@ def parse(
     text: str,
     *,
     concepts: ConceptIndex,
-    vocabulary: Mapping[str, int],
+    word_counts: WordCounts,
     is_word: Callable[[str], bool],
     collections: Sequence[Collection] = (),
     references: Sequence[Reference] | SourceIndex = (),
@@ -39,10 +39,13 @@ def parse(
     text = clean(text)
     sources = find_sources(text, references)
     words = [word.text for word in placed_words(text)]
+    vocabulary = word_counts({*words, *known_forms(text), *wording.REQUESTS})
     language = wording.guess_language(words, lambda w: w in vocabulary or w in concepts.words or is_word(w))
     corrections: tuple[tuple[str, str], ...] = ()
     if language == wording.ENGLISH:
-        corrections = find_corrections(sources.rest, concepts=concepts, vocabulary=vocabulary, is_word=is_word)
+        corrections = find_corrections(
+            sources.rest, vocabulary=vocabulary, concepts=concepts, word_counts=word_counts, is_word=is_word
+        )
     text, rest = corrected(text, corrections), corrected(sources.rest, corrections)
     spelt = spell_signs(rest)
     placed = placed_words(spelt)
@@ -76,6 +79,7 @@ def parse(
         collection=wording.find_collection(words, [c for c in named if c.is_studied], collections),
         corrections=corrections,
         is_comparison=is_comparison,
+        term=_find_term(placed, mentions),
         request=put.request,
         is_addressed=put.is_addressed,
         intervention=slots["intervention"],
@@ -84,6 +88,14 @@ def parse(
         condition=slots["condition"],
         people=slots["people"],
     )
+
+
+def _find_term(words: Sequence[Word], mentions: Sequence[Mention]) -> Concept | None:
+    """Return the defined concept whose meaning is all that the words ask for."""
+    if len(mentions) != 1 or not mentions[0].concept.definition:
+        return None
+    around = [word.text for word in words if not _within([word], mentions)]
+    return mentions[0].concept if wording.asks_meaning(around) else None
 
 
 def _fill_slots(mentions: Sequence[Mention], comparators: Sequence[Mention]) -> dict[str, tuple[str, ...]]:

@@ -10,15 +10,17 @@ from typing import TypeVar
 from rapidfuzz import fuzz
 
 from common.dois import DOI, find_doi, trimmed
-from corpus_app.records import Reference
+from corpus_app.records import TITLE_RUN, NameCues, Reference
 from qa_app.pipeline.lexicon import Span
 from qa_app.pipeline.query import NamedSources
 from qa_app.pipeline.question.authors import (
     ACRONYM,
     INITIALS,
     WORDS,
+    YEAR,
     AuthorIndex,
     QuestionToken,
+    can_be_author,
     index_authors,
     is_cue,
     is_in_titles,
@@ -33,7 +35,7 @@ from qa_app.pipeline.question.authors import (
 
 T = TypeVar("T")
 
-TITLE_WORDS = 6  # consecutive words of a title that name it
+TITLE_WORDS = TITLE_RUN
 TITLE_SHARE = 0.6  # of the title's part before its colon: shorter runs are phrases of the field
 TITLE_RATIO = 88  # rapidfuzz ratio of quoted text to a title, 0 to 100
 CUE_GAP = 3  # words between an organisation and what it issued
@@ -46,7 +48,7 @@ _BEFORE_CUT = re.compile(r"(?:\b(?:by|from|of|according to|in)\s+)?(?:the\s+)?[(
 
 @dataclass(frozen=True, slots=True)
 class SourceIndex:
-    """An index of the names of sources; build it once per corpus version."""
+    """An index of the names of sources that a question may name."""
 
     studies: tuple[Reference, ...]
     authors: AuthorIndex
@@ -61,6 +63,25 @@ class SourceIndex:
             for s in studies
         )
         return cls(tuple(studies), index_authors(studies), titles)
+
+
+def read_cues(text: str) -> NameCues:
+    """Return what a question may name sources by, to look up the studies that `find_sources` then compares with it."""
+    tokens = tokenise(text, ())
+    norms = [token.norm for token in tokens]
+    names = [token for token in tokens if ACRONYM.fullmatch(token.text) or token.is_capital]
+    quoted = [tuple(normal_words(match[1])) for match in _QUOTED.finditer(text)]
+    return NameCues(
+        dois=_once(doi for match in _DOI.finditer(text) if (doi := find_doi(trimmed(match[1])))),
+        pmids=_once(match[1] for match in _PMID.finditer(text)),
+        authors=_once(token.norm for place, token in enumerate(tokens) if can_be_author(tokens, place)),
+        years=_once(int(norm) for norm in norms if YEAR.fullmatch(norm)),
+        title_words=_once(token.norm for token in names),
+        runs=_once(" ".join(norms[n : n + TITLE_WORDS]) for n in range(len(norms) - TITLE_WORDS + 1)),
+        phrases=_once((*quoted, *(tuple(norms[start:end]) for start, end in _capital_runs(tokens)))),
+        acronyms=_once(token.text for place, token in enumerate(tokens) if _is_issuing(tokens, place)),
+        bodies=tuple(sorted(WORDS["body"])),
+    )
 
 
 def find_sources(
@@ -140,8 +161,7 @@ def _organisations(
 ) -> Iterator[tuple[Span, str, list[str]]]:
     """Yield organisations by their initials or full names: authors, or issuers that a title names."""
     for place, token in enumerate(tokens):
-        near = {t.norm for t in tokens[max(0, place - CUE_GAP) : place + CUE_GAP + 1]}
-        if ACRONYM.fullmatch(token.text) and any(is_cue(word, "statement") for word in near):
+        if _is_issuing(tokens, place):
             ids = [s.study_id for s in studies if _names_organisation(s, token.text)]
             is_issuer = any(is_cue(t.norm, "issued") for t in tokens[place + 1 : place + 2])
             if ids or (is_issuer and not is_in_titles(token.norm, studies)):
@@ -156,6 +176,12 @@ def _organisations(
         ]
         if ids:
             yield (tokens[start].start, tokens[end - 1].end), name, ids
+
+
+def _is_issuing(tokens: Sequence[QuestionToken], place: int) -> bool:
+    """Tell whether a word is an acronym near a word for what organisations issue."""
+    near = {token.norm for token in tokens[max(0, place - CUE_GAP) : place + CUE_GAP + 1]}
+    return bool(ACRONYM.fullmatch(tokens[place].text)) and any(is_cue(word, "statement") for word in near)
 
 
 def _names_organisation(study: Reference, acronym: str) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -19,21 +20,40 @@ AMBIGUOUS_UNITS = frozenset("dhlmsy")
 """Letters that mean something else after a number: "70s", "20m"."""
 INFLECTIONS = ("ed", "er", "en", "es", "ly")
 LONG = 9  # letters, from which two slips are allowed
+WordCounts = Callable[[Collection[str]], Mapping[str, int]]
+"""Returns the number of passages that contain each of some words."""
+
 _BRITISH = (("ae", "e"), ("oe", "e"), ("our", "or"), ("yse", "yze"), ("is", "iz"), ("tre", "ter"), ("bre", "ber"))
 
 
 def find_corrections(
-    text: str, *, concepts: ConceptIndex, vocabulary: Mapping[str, int], is_word: Callable[[str], bool]
+    text: str,
+    *,
+    vocabulary: Mapping[str, int],
+    concepts: ConceptIndex,
+    word_counts: WordCounts,
+    is_word: Callable[[str], bool],
 ) -> tuple[tuple[str, str], ...]:
     """Return words that neither the corpus nor the language knows, each with the word nearest to it.
 
-    Amounts in one word ("30secs") are written in two. Nothing is corrected without a vocabulary.
+    Amounts in one word ("30secs") are written in two. `vocabulary` counts the known forms of the text.
     """
-    return tuple(_corrections(text, concepts, vocabulary, is_word)) if vocabulary else ()
+    return tuple(_corrections(text, vocabulary, concepts, word_counts, is_word))
+
+
+def known_forms(text: str) -> frozenset[str]:
+    """Return the forms of a text's words by which they may be known: themselves, in the singular, as units."""
+    found = set(words(text))
+    written = {amount[2] for word in found if (amount := AMOUNT.fullmatch(word))} | found
+    return frozenset(written | {word.removesuffix("s") for word in found} | {UNIT_OF.get(word, "") for word in written})
 
 
 def _corrections(
-    text: str, concepts: ConceptIndex, vocabulary: Mapping[str, int], is_word: Callable[[str], bool]
+    text: str,
+    vocabulary: Mapping[str, int],
+    concepts: ConceptIndex,
+    word_counts: WordCounts,
+    is_word: Callable[[str], bool],
 ) -> Iterator[tuple[str, str]]:
     for word in dict.fromkeys(words(text)):
         if (amount := AMOUNT.fullmatch(word)) and amount[2] not in AMBIGUOUS_UNITS:
@@ -41,7 +61,7 @@ def _corrections(
         elif _is_short_unit(word, vocabulary) and not is_word(word):
             yield word, UNIT_OF[word]
         elif _is_unknown(word, concepts, vocabulary):
-            meant = _nearest(word, concepts, vocabulary)
+            meant = _nearest(word, concepts, word_counts)
             if meant and (not is_word(word) or _american(word) == _american(meant)):
                 yield word, meant
 
@@ -62,7 +82,7 @@ def _is_short_unit(word: str, vocabulary: Mapping[str, int]) -> bool:
     return 1 < len(word) < len(plain) and word not in vocabulary and plain in vocabulary
 
 
-def _nearest(word: str, concepts: ConceptIndex, vocabulary: Mapping[str, int]) -> str | None:
+def _nearest(word: str, concepts: ConceptIndex, word_counts: WordCounts) -> str | None:
     """Return the nearest known word; of several a word of a concept's name, then the most frequent one.
 
     Other words of the corpus have too many neighbours: they need the same letters, one missing, doubled or swapped.
@@ -70,14 +90,25 @@ def _nearest(word: str, concepts: ConceptIndex, vocabulary: Mapping[str, int]) -
     slips = 1 if len(word) < LONG else 2
     alike = [
         known
-        for known in (*vocabulary, *concepts.words)
+        for known in concepts.words
         if known[0] == word[0] and len(known) >= SHORTEST and abs(len(known) - len(word)) <= slips
     ]
-    near = process.extract(word, alike, scorer=OSA.distance, score_cutoff=slips, limit=None)
+    named = [known for known, _, _ in process.extract(word, alike, scorer=OSA.distance, score_cutoff=slips, limit=None)]
+    counts = word_counts({*named, *_slips(word)})
     fitting = [
-        (slip, k not in concepts.words, -vocabulary.get(k, 0), k) for k, slip, _ in near if _is_slip(word, k, concepts)
+        (OSA.distance(word, known), known not in concepts.words, -counts.get(known, 0), known)
+        for known in {*named, *counts}
+        if len(known) >= SHORTEST and _is_slip(word, known, concepts)
     ]
     return min(fitting)[-1] if fitting else None
+
+
+def _slips(word: str) -> Iterator[str]:
+    """Yield the words with the same first letter that have one letter more, one less, or two swapped."""
+    for n in range(1, len(word) + 1):
+        yield word[:n] + word[n + 1 :]
+        yield word[:n] + word[n + 1 : n + 2] + word[n : n + 1] + word[n + 2 :]
+        yield from (f"{word[:n]}{letter}{word[n:]}" for letter in ascii_lowercase)
 
 
 def _is_slip(word: str, known: str, concepts: ConceptIndex) -> bool:

@@ -19,7 +19,8 @@ _ASK = language_table("ask")
 _ASK_PHRASES = PhraseIndex.compile([_ASK])
 _ABBREVIATIONS = frozenset(_ASK["abbreviations"]["words"])
 _ASKING = "|".join(word.capitalize() for word in _ASK["lists"]["asking_word"]["phrases"])
-_REQUESTS = frozenset(_ASK["requests"]["words"])
+REQUESTS = frozenset(_ASK["requests"]["words"])
+_FRAMES, _IDLE = frozenset(_ASK["meaning"]["frames"]), frozenset(_ASK["meaning"]["idle"])
 _OPENING = re.compile(rf"(?<=[^\s:;,.?!] )(?:{_ASKING})\b")
 _SENTENCE_BREAK = re.compile(r"(?<=[.?!…])[\"”')\]]*\s+")
 
@@ -41,12 +42,17 @@ def find_focus(text: str) -> str:
     return text[start:] if is_question else text
 
 
+def asks_meaning(words: Sequence[str]) -> bool:
+    """Tell whether the words around a term ask for its meaning: "what does", "mean"."""
+    return " ".join(word for word in words if word not in _IDLE and word != SENTENCE_END) in _FRAMES
+
+
 def without_requests(words: Sequence[str], vocabulary: Container[str]) -> Sequence[str]:
     """Return the words that carry a subject: those that only ask ("overview") are left out where no source has them.
 
     A question of nothing else keeps them.
     """
-    return [word for word in words if word not in _REQUESTS or word in vocabulary] or words
+    return [word for word in words if word not in REQUESTS or word in vocabulary] or words
 
 
 def split_sentences(text: str) -> list[str]:
