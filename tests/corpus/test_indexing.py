@@ -310,8 +310,6 @@ def test_a_large_corpus_uses_its_index(
         by_meaning = [{hit.passage_id for hit in hits if hit.cosine > 0.5} for hits in (wanted.hits, found.hits)]
         assert len(by_meaning[0] & by_meaning[1]) >= 0.95 * len(by_meaning[0])
         assert all(hit.cosine is not None for hit in found.hits)
-        assert found.dense.lowest == pytest.approx(wanted.dense.lowest, abs=0.1)
-        assert found.dense.highest == wanted.dense.highest
         assert found.lexical == wanted.lexical
 
 
