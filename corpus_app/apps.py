@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 from django.apps import AppConfig, apps
@@ -48,11 +49,12 @@ class CorpusConfig(AppConfig):
     }
 
     def ready(self) -> None:
-        from corpus_app import hooks
+        from corpus_app import hooks, indexing
         from corpus_app.desk import dashboard
 
         post_migrate.connect(sync_roles, dispatch_uid="corpus_app.sync_roles")
         hooks.dashboard_panels.append(dashboard.panels)
+        hooks.indexing_checks.append(partial(indexing.has_work, only_published=True))
 
 
 def sync_roles(*, app_config: AppConfig, using: str, **options: Any) -> None:

@@ -42,6 +42,9 @@ golden_questions: list[Callable[[User | None], Iterable[Mapping[str, Any]]]] = [
 dashboard_panels: list[Callable[[User], Iterable[Panel]]] = []
 """List the panels of the curators' front page for a user."""
 
+indexing_checks: list[Callable[[], bool]] = []
+"""Return whether published texts wait to be indexed; filled by this app, for those that may not import the indexing."""
+
 after_indexing: list[Callable[[], None]] = []
 """Start what depends on the indexed texts, each time that none is left to index."""
 

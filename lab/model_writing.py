@@ -22,7 +22,7 @@ GRACE_SECONDS = 5  # beyond the model's time, for all the rest of an answer
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How one question ended."""
+    """The ending of one question."""
 
     id: str
     outcome: str

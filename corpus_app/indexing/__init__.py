@@ -1,12 +1,10 @@
 """Sentences, terms and vectors derived from the corpus: updated with every write, embedded in the background."""
 
-from corpus_app.indexing.approximate import BuildProgress, build_progress, maintain_ann
+from corpus_app.indexing.approximate import build_progress, maintain_ann
 from corpus_app.indexing.claims import is_under_way, pace
 from corpus_app.indexing.consistency import audit
 from corpus_app.indexing.state import (
     MAX_ATTEMPTS,
-    EncoderState,
-    IndexState,
     Progress,
     count_late,
     counts,
@@ -14,7 +12,7 @@ from corpus_app.indexing.state import (
     progress,
     read_state,
 )
-from corpus_app.indexing.sync import HEADING_WEIGHT, sync_states, sync_studies
+from corpus_app.indexing.sync import sync_states, sync_studies
 from corpus_app.indexing.term_statistics import merge_term_statistics
 from corpus_app.indexing.worker import (
     BATCH,
@@ -29,11 +27,7 @@ from corpus_app.indexing.worker import (
 
 __all__ = [
     "BATCH",
-    "HEADING_WEIGHT",
     "MAX_ATTEMPTS",
-    "BuildProgress",
-    "EncoderState",
-    "IndexState",
     "Indexed",
     "Progress",
     "audit",

@@ -10,25 +10,25 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import DatabaseError, connection
-from django.db.models import Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import formats
 from django.utils.translation import gettext
 
 from corpus_app import hooks, models, records, search
-from corpus_app.facets import COLUMNS, parameter_of
+from corpus_app.facets import COLUMNS, key_of, parameter_of
 from corpus_app.models import TEXT_SEARCH_CONFIG, SearchText
 from corpus_app.public import changes
 from corpus_app.public.changes import Change
-from corpus_app.public.published import PublishedStudy, published_studies
 from corpus_app.public.selection import FIRST, LAST, Selection
+from corpus_app.public.sorting import RankedStudy, SortedStudies
 from corpus_app.records import ConceptRole, Status
 
 PAGE_SIZE = 20
 MOST_WORDS = 12  # of a search; further words are ignored
 MOST_HITS = 1_000  # passages that are ranked
+MOST_OF_TOPIC = 500  # studies whose findings the page of a topic sorts, the newest
 EXCERPT = "StartSel=\x02, StopSel=\x03, MaxWords=34, MinWords=20, MaxFragments=1"
 
 NOT_STATED = frozenset({"not_reported", "not_applicable", "none"})
@@ -120,7 +120,6 @@ class _Matches:
 
 def browse(selection: Selection) -> ResultPage:
     """Return the selection's page of results, or the last page if there are fewer."""
-    studies = published_studies()
     selected = select(selection)
     found, matches = selected.found, selected.matches
     pages = max(1, -(-len(found) // PAGE_SIZE))
@@ -128,78 +127,78 @@ def browse(selection: Selection) -> ResultPage:
     return ResultPage(
         listed=selected.listed(found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]),
         total=len(found),
-        published=len(studies),
+        published=models.Study.objects.published().count(),
         page=page,
         pages=pages,
-        counts=selected.counts,
-        years=selected.years,
+        counts=count_values(selection, matches),
+        years=count_years(selection, matches),
         some_words_only=matches is not None and matches.some_words_only,
         too_common=matches is not None and matches.too_common,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class RankedEntry:
-    """A matching study and its unique sort key."""
-
-    key: tuple[Any, ...]
-    entry: PublishedStudy
-
-
-@dataclass(frozen=True, slots=True)
 class SelectionResult:
-    """All studies that match a selection, sorted, with facet counts."""
+    """All studies that match a selection, sorted."""
 
-    found: Sequence[RankedEntry]
+    found: SortedStudies
     words: str
     matches: _Matches | None
-    counts: Mapping[str, Mapping[str, int]]
-    years: Mapping[int, int]
 
-    def listed(self, shown: Sequence[RankedEntry]) -> tuple[StudyResult, ...]:
+    def listed(self, shown: Sequence[RankedStudy]) -> tuple[StudyResult, ...]:
         """Return results for some of the studies; with search words, each with an excerpt."""
-        studies = [placed.entry for placed in shown]
-        excerpts = _excerpts(self.words, self.matches, studies) if self.matches else {}
-        return tuple(StudyResult(entry.study, excerpts.get(entry.pk, ())) for entry in studies)
+        excerpts = _excerpts(self.words, self.matches, [row.pk for row in shown]) if self.matches else {}
+        return tuple(StudyResult(row.study, excerpts.get(row.pk, ())) for row in shown)
 
 
 def select(selection: Selection) -> SelectionResult:
-    """Return all studies that match the selection, and the facet counts."""
+    """Return all studies that match the selection; those of a page are read when it is taken."""
     matches = _match(selection.words) if selection.words else None
-    is_searched = matches is not None and not matches.too_common
-    found: list[PublishedStudy] = []
-    names = facets()
-    counts: dict[str, Counter[str]] = {facet: Counter() for facet in names}
-    years: Counter[int] = Counter()
-    wanted = [(facet, selection.values(facet)) for facet in names]
-    for entry in published_studies():
-        if is_searched and matches is not None and entry.pk not in matches.scores:
+    scores = matches.scores if matches else {}
+    return SelectionResult(
+        SortedStudies(_selected(selection, matches), selection.sort, scores), selection.words, matches
+    )
+
+
+def _selected(selection: Selection, matches: _Matches | None, *, but: str = "") -> QuerySet[models.Study]:
+    """Return the studies that match, by every filter except this one: a facet, or `years`."""
+    rows = models.Study.objects.published()
+    if matches is not None and not matches.too_common:
+        rows = rows.filter(pk__in=list(matches.scores))
+    for facet in facets():
+        values = selection.values(facet)
+        if not values or facet == but:
             continue
-        missed = [facet for facet, values in wanted if not entry.fits(facet, values)]
-        missed += [] if entry.fits_years(selection) else ["years"]
-        if not missed:
-            found.append(entry)
-        for facet in names:
-            if not missed or missed == [facet]:
-                counts[facet].update(entry.values(facet))
-        if entry.study.year is not None and (not missed or missed == ["years"]):
-            years[entry.study.year] += 1
-    placed = _rank(found, selection.sort, matches.scores if matches else {})
-    return SelectionResult(placed, selection.words, matches, counts, years)
+        if facet == "topic":
+            rows = rows.filter(pk__in=models.StudyConcept.objects.filter(concept__in=values).values("study"))
+        else:
+            rows = rows.filter(search.fits([(key_of(facet), values)]))
+    return rows if but == "years" else rows.filter(search.fits((), selection.first_year, selection.last_year))
 
 
-def _rank(found: Sequence[PublishedStudy], sort: str, scores: Mapping[int, float]) -> list[RankedEntry]:
-    def title(entry: PublishedStudy) -> tuple[Any, ...]:
-        return entry.study.title.casefold(), entry.study.study_id
+def count_values(selection: Selection, matches: _Matches | None) -> Mapping[str, Mapping[str, int]]:
+    """Return the number of studies for each value of each facet, under the other filters."""
+    return {facet: _count_values(facet, _selected(selection, matches, but=facet).order_by()) for facet in facets()}
 
-    def newest(entry: PublishedStudy) -> tuple[Any, ...]:
-        return -(entry.study.year or 0), *title(entry)
 
-    def relevance(entry: PublishedStudy) -> tuple[Any, ...]:
-        return -scores.get(entry.pk, 0.0), *newest(entry)
+def _count_values(facet: str, rows: QuerySet[models.Study]) -> Mapping[str, int]:
+    key = key_of(facet)
+    if facet == "topic":
+        links = models.StudyConcept.objects.filter(study__in=rows).order_by()
+        return dict(links.values_list("concept").annotate(Count("pk")))
+    if facet in (*FIRST, *LAST) or key in COLUMNS:
+        return dict(rows.values_list(key).annotate(Count("pk")))
+    values = list(search.site().facets[key].values)
+    counts = rows.aggregate(
+        **{f"n{n}": Count("pk", filter=Q(facets__contains={key: [value]})) for n, value in enumerate(values)}
+    )
+    return {value: counts[f"n{n}"] for n, value in enumerate(values) if counts[f"n{n}"]}
 
-    key = {"title": title, "newest": newest}.get(sort, relevance)
-    return sorted((RankedEntry(key(entry), entry) for entry in found), key=lambda placed: placed.key)
+
+def count_years(selection: Selection, matches: _Matches | None) -> Mapping[int, int]:
+    """Return the number of studies of each year, under the other filters."""
+    rows = _selected(selection, matches, but="years").filter(year__isnull=False)
+    return dict(rows.order_by().values_list("year").annotate(Count("pk")))
 
 
 _NAMES = SearchText.template % {
@@ -269,8 +268,8 @@ def _score_studies(text: str) -> tuple[dict[int, float], dict[int, int]]:
     return scores, best
 
 
-def _excerpts(text: str, matches: _Matches, shown: Sequence[PublishedStudy]) -> dict[int, tuple[ExcerptPart, ...]]:
-    passages = [matches.best[entry.pk] for entry in shown if entry.pk in matches.best]
+def _excerpts(text: str, matches: _Matches, studies: Sequence[int]) -> dict[int, tuple[ExcerptPart, ...]]:
+    passages = [matches.best[pk] for pk in studies if pk in matches.best]
     if not passages:
         return {}
     with connection.cursor() as cursor:
@@ -393,7 +392,7 @@ class TopicPage:
     neighbours: tuple[Neighbour, ...]
     """Strongest first."""
     studies: tuple[records.Study, ...]
-    """Newest first."""
+    """The newest of them, at most MOST_OF_TOPIC."""
     findings: Mapping[records.Direction, tuple[TopicFinding, ...]]
     """Findings of unretracted studies that name the topic."""
     answered: Sequence[records.AnsweredQuestion]
@@ -408,7 +407,8 @@ def topics() -> Mapping[str, Topic]:
 
 
 def _read_topics() -> Mapping[str, Topic]:
-    carried = Counter(concept_id for entry in published_studies() for concept_id in entry.study.concepts)
+    public = models.StudyConcept.objects.filter(study__status=Status.PUBLISHED)
+    carried = Counter(dict(public.order_by().values_list("concept").annotate(Count("pk"))))
     return {
         concept.concept_id: Topic(concept, carried[concept.concept_id])
         for concept in search.concepts()
@@ -422,8 +422,8 @@ def find_topic(concept_id: str) -> TopicPage | None:
     topic = known.get(concept_id)
     if topic is None:
         return None
-    on_it = [entry for entry in published_studies() if concept_id in entry.study.concepts]
-    studies = tuple(placed.entry.study for placed in _rank(on_it, "newest", {}))
+    on_it = models.Study.objects.published().filter(studyconcept__concept=concept_id)
+    studies = tuple(row.study for row in SortedStudies(on_it, "newest")[:MOST_OF_TOPIC])
     return TopicPage(
         topic=topic,
         neighbours=tuple(_neighbours(concept_id, known)),

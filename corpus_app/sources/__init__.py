@@ -1,7 +1,7 @@
 """Parse files into study drafts, with their problems by line, and write drafts back to files.
 
-For any format: make a `Source` (`source_of` for a path), `detect` its reader, then `read_file` or `stream` it
-(docs/importing.md). `read` reads a corpus folder.
+For any format: make a `Source` (`source_of` for a path), then `read_file` or `stream` it (docs/importing.md). `read`
+reads a corpus folder.
 
 A corpus folder contains `studies/*.json`, `concepts.json`, `studies_master.csv` and `lexicon/*.toml`
 (corpus/FORMAT.md). The JSON files are authoritative. The CSV repeats their metadata; alone, it gives studies without
@@ -38,7 +38,6 @@ from corpus_app.sources.drafts import (
     Unreadable,
     Vocabulary,
     Weight,
-    with_passage_questions,
     with_questions,
 )
 from corpus_app.sources.duplicates import Duplicate, Sameness, differences, duplicates, known_of, merge_drafts
@@ -49,10 +48,8 @@ from corpus_app.sources.formats import (
     READERS,
     Collector,
     Item,
-    Reader,
     ReadResult,
     collect_items,
-    detect,
     name_of,
     read_file,
     source_of,
@@ -62,14 +59,13 @@ from corpus_app.sources.headings import is_paper_section
 from corpus_app.sources.intake import Source
 from corpus_app.sources.layout import CONCEPTS, MASTER, RECORDS, STUDIES
 from corpus_app.sources.lexicon import lexicon_path, read_lexica
-from corpus_app.sources.pdf import PdfText, text_of_pdf
+from corpus_app.sources.pdf import text_of_pdf
 from corpus_app.sources.plain_text import passages_of
 from corpus_app.sources.sheets import sheet_pieces
 from corpus_app.sources.site_file import find_problems as site_problems
 from corpus_app.sources.site_file import site_hash, site_of
 from corpus_app.sources.studies import study_from
 from corpus_app.sources.values import doi_fault, listed, pmid_fault, text_fault, url_fault
-from corpus_app.sources.vocabulary import vocabulary_from
 from corpus_app.sources.writing import concepts_json, digest, master_csv, study_json
 
 __all__ = [
@@ -92,10 +88,8 @@ __all__ = [
     "Known",
     "NoticeDraft",
     "PassageDraft",
-    "PdfText",
     "Problem",
     "ReadResult",
-    "Reader",
     "Refused",
     "RelationDraft",
     "Sameness",
@@ -110,7 +104,6 @@ __all__ = [
     "concepts_json",
     "csl_pieces",
     "csv_pieces",
-    "detect",
     "differences",
     "digest",
     "doi_fault",
@@ -145,7 +138,5 @@ __all__ = [
     "to_csv",
     "to_ris",
     "url_fault",
-    "vocabulary_from",
-    "with_passage_questions",
     "with_questions",
 ]

@@ -52,8 +52,9 @@ class CursorPages(CursorPagination):
             if rows and len(after) != len(rows[0].key):
                 raise self._refusal()
             try:
-                start = bisect_right(rows, after, key=lambda row: row.key)
-            except TypeError as error:
+                place_after = getattr(rows, "place_after", None)  # of rows that the database sorts
+                start = place_after(after) if place_after else bisect_right(rows, after, key=lambda row: row.key)
+            except (TypeError, ValueError, BadValue, DataError) as error:
                 raise self._refusal() from error
         page = list(rows[start : start + self.page_size])
         self._after = page[-1].key if start + self.page_size < len(rows) else None

@@ -13,7 +13,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 from django.utils.translation import gettext_noop as N_
 
-from corpus_app import indexing, search
+from corpus_app import hooks, search
 from qa_app.answers import answering, contexts, passage_search, redaction, storing, study_filters
 from qa_app.answers.contexts import ExpiredContext as ExpiredContext
 from qa_app.answers.contexts import Opened, WrittenPart
@@ -333,7 +333,7 @@ def _preparation() -> dict[str, bool]:
     is_uncalibrated = CorpusCalibration.is_missing()
     return {
         "is_uncalibrated": is_uncalibrated,
-        "is_indexing": is_uncalibrated and indexing.has_work(only_published=True),
+        "is_indexing": is_uncalibrated and any(waits() for waits in hooks.indexing_checks),
     }
 
 

@@ -34,7 +34,7 @@ class Lexical(StrEnum):
 
 
 class NotFound(StrEnum):
-    """What follows where a language model finds no answer in the passages, twice."""
+    """Endings of a question where a language model finds no answer in the passages, twice."""
 
     REFUSE = "RAG_NO_ANSWER"
     """A refusal with this code."""

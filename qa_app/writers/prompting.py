@@ -56,7 +56,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to send for one attempt."""
+    """The requests of one attempt."""
 
     material: Material
     orders: tuple[Order, ...]

@@ -150,7 +150,7 @@ def test_every_read_is_conditional_and_has_fields_to_choose(path: str) -> None:
     assert [set(row) for row in rows] == [{name}] * len(rows)
 
 
-@pytest.mark.parametrize(("path", "queries"), [("studies?limit=100", 4), ("studies/T-SETS", 12), ("concepts", 3)])
+@pytest.mark.parametrize(("path", "queries"), [("studies?limit=100", 7), ("studies/T-SETS", 12), ("concepts", 3)])
 def test_reads_take_few_queries(path: str, queries: int, django_assert_num_queries: Any) -> None:
     get(V1 + path)  # fills what is kept per corpus version
 

@@ -345,6 +345,8 @@ def test_a_build_blocks_neither_search_nor_publishing(
         old.rollback()
         assert building.result(timeout=60) == 2
     assert "of the 20 nearest" in client.get(reverse("admin:corpus_app_encoder"), secure=True).content.decode()
+    indexing.maintain_ann([])  # the database is used again
+    assert not ApproximateIndex.objects.exists()
 
 
 class Deadly(WordHashEncoder):

@@ -21,9 +21,8 @@ from qa_app.pipeline.relevance import Vocabulary, read_features
 from qa_app.pipeline.verification.support import Support, read_signals
 from qa_app.writers.judge import entailment_judge
 from tests.pipeline import values
-from tests.pipeline.values import make_query, make_scores, make_study
+from tests.pipeline.values import make_query, make_scores
 
-STUDIES = {name: make_study(name) for name in "ABC"}
 VOCABULARY = Vocabulary({"set": 1.0, "muscl": 1.0}, unknown_share=0.0)
 
 

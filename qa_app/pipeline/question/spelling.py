@@ -16,6 +16,8 @@ from qa_app.pipeline.question.numbers import AMOUNT
 from qa_app.pipeline.text import EMPTY_WORDS, words
 
 SHORTEST = 5  # letters: shorter words have too many neighbours
+LONGEST = 40  # letters: no word of a language is longer
+MOST_UNKNOWN = 20  # words that are compared with those of the corpus; a text with more is no English
 AMBIGUOUS_UNITS = frozenset("dhlmsy")
 """Letters that mean something else after a number: "70s", "20m"."""
 INFLECTIONS = ("ed", "er", "en", "es", "ly")
@@ -55,19 +57,21 @@ def _corrections(
     word_counts: WordCounts,
     is_word: Callable[[str], bool],
 ) -> Iterator[tuple[str, str]]:
+    compared = 0
     for word in dict.fromkeys(words(text)):
         if (amount := AMOUNT.fullmatch(word)) and amount[2] not in AMBIGUOUS_UNITS:
             yield word, f"{amount[1]} {_unit(amount[2], vocabulary)}"
         elif _is_short_unit(word, vocabulary) and not is_word(word):
             yield word, UNIT_OF[word]
-        elif _is_unknown(word, concepts, vocabulary):
+        elif compared < MOST_UNKNOWN and _is_unknown(word, concepts, vocabulary):
+            compared += 1
             meant = _nearest(word, concepts, word_counts)
             if meant and (not is_word(word) or _american(word) == _american(meant)):
                 yield word, meant
 
 
 def _is_unknown(word: str, concepts: ConceptIndex, vocabulary: Mapping[str, int]) -> bool:
-    is_plain = len(word) >= SHORTEST and word.isascii() and word.isalpha() and word not in EMPTY_WORDS
+    is_plain = SHORTEST <= len(word) <= LONGEST and word.isascii() and word.isalpha() and word not in EMPTY_WORDS
     return is_plain and not any(form in vocabulary or form in concepts.words for form in (word, word.removesuffix("s")))
 
 
