@@ -149,6 +149,7 @@ DATABASE_POOL_SIZE = read("DATABASE_POOL_SIZE")  # above 0 in the web process on
 # requests that it works at, and answers that are streamed.
 WEB_PROCESSES: int = read("WEB_PROCESSES", default=cores())
 WEB_POOL_SIZE = max(6, 24 // WEB_PROCESSES)
+WORKERS: int = read("WORKERS")  # of the queue of vectors
 OTHER_CONNECTIONS = 36  # to the embedded server: of workers, commands, and requests without a pool
 EMBEDDED_POSTGRES = (
     None
