@@ -105,8 +105,6 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
                  "counted."),
         Variable("INFORM_REQUESTS_WAITING", NUMBER, 9,
                  "Requests that may wait in a web process. Beyond them it answers 503 with Retry-After at once."),
-        Variable("INFORM_SERVER_TIMING", BOOL, False,
-                 "Every response says how long it took to make (Server-Timing): for measurements, not for readers."),
     ),
     "Monitoring: docs/operating.md": (
         Variable("INFORM_METRICS", BOOL, False,

@@ -97,13 +97,15 @@ _LEXICAL = (
     bm25.PASSAGE_TERMS
     + """,
     lexical AS MATERIALIZED (
-        SELECT id AS passage_id, score AS bm25 FROM weighted CROSS JOIN LATERAL {best}
-        ORDER BY score DESC, id LIMIT %(limit)s
+        SELECT id AS passage_id, {rounded} AS bm25 FROM weighted CROSS JOIN LATERAL {best}
+        ORDER BY bm25 DESC, id LIMIT %(limit)s
     ),
     rescored AS (
-        SELECT id AS passage_id, score AS bm25 FROM weighted CROSS JOIN LATERAL {scored}
+        SELECT id AS passage_id, {rounded} AS bm25 FROM weighted CROSS JOIN LATERAL {scored}
     )
-""".replace("{best}", bm25.best("passageterm", chosen="{chosen}")).replace(
+""".replace("{rounded}", "round(1e9::float8 * score) / 1e9::float8")
+    .replace("{best}", bm25.best("passageterm", chosen="{chosen}"))
+    .replace(
         "{scored}",
         bm25.best(
             "passageterm",
