@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from common import pipelining
 from corpus_app import models
 from corpus_app.embedding import metric
-from corpus_app.models import ANN_EF, PassageVector, StudyTextVector
+from corpus_app.models import PassageVector
 from corpus_app.records import CuratedQuestion, ShortText, StudyScores, TextKind, TextScore
 from corpus_app.search import bm25
 from corpus_app.search.question_vectors import encoder_of
@@ -84,8 +84,7 @@ class _Statements:
 
     def words(self) -> tuple[NDArray[np.int64], _Counts]:
         """Return the studies of the best texts of each kind by BM25, and the counts of texts."""
-        own = {"text_index": StudyTextVector.ann_index(self._parameters["space"], TextKind.QUESTION)}
-        own |= {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
+        own = {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
         own |= {"most": TIES * self._parameters["limit"]}
         chosen = {"{of_texts}": "NULL", "{of_passages}": "NULL"}
         if self._parameters["study_ids"] is not None:
@@ -119,7 +118,7 @@ class _Statements:
             return (Rows.unpack(None),), np.empty(0, np.int64)
         limit, has_index = self._parameters["limit"], count.has_many_texts or count.has_many_passages
         if has_index:
-            self._send(_ANN_SETTINGS, {})
+            self._send(_ANN_SETTINGS, {"ef_search": str(max(count.text_ef or 0, count.passage_ef or 0))})
         rows = self._cosines(
             _NEAREST_TEXTS if count.has_many_texts else _TEXT_VECTORS,
             _NEAREST_PASSAGES if count.has_many_passages else _PASSAGE_VECTORS,
@@ -180,16 +179,17 @@ class _Counts:
     postings: int
     texts: int
     passages: int
-    has_text_index: bool
-    has_passage_index: bool
+    text_ef: int | None
+    passage_ef: int | None
+    """The measured `ef_search` of the approximate indexes; None where there are none."""
 
     @property
     def has_many_texts(self) -> bool:
-        return self.texts > models.ANN_FROM and self.has_text_index
+        return self.texts >= models.ANN_FROM and self.text_ef is not None
 
     @property
     def has_many_passages(self) -> bool:
-        return self.passages > models.ANN_FROM and self.has_passage_index
+        return self.passages >= models.ANN_FROM and self.passage_ef is not None
 
 
 # --- Select the best --------------------------------------------------------------------------------------------------
@@ -269,8 +269,8 @@ _WORDS = (
     SELECT (SELECT array_agg(study_id) FROM best), (SELECT coalesce(sum(texts), 0)::bigint FROM terms),
            (SELECT coalesce(sum(texts) FILTER (WHERE kind <> 'passage'), 0)::bigint FROM corpus),
            (SELECT coalesce(sum(texts) FILTER (WHERE kind = 'passage'), 0)::bigint FROM corpus),
-           EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(text_index)s) AND indisvalid),
-           EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(passage_index)s) AND indisvalid)
+           (SELECT max(ef_search) FROM corpus_app_approximateindex WHERE encoder = %(space)s AND kind <> ''),
+           (SELECT ef_search FROM corpus_app_approximateindex WHERE name = %(passage_index)s)
 """.replace("{terms}", bm25.ALL_TERMS)
     .replace("{best_texts}", bm25.best("studytextterm", chosen="{of_texts}"))
     .replace("{best_passages}", bm25.best("passageterm", chosen="{of_passages}"))
@@ -352,7 +352,8 @@ _STUDIES = """
 """
 # Exact statements are planned once per connection, approximate ones each time: each index is for one encoder.
 _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off", "plan_cache_mode": "force_generic_plan"}
-_ANN_SETTINGS = f"""
-    SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.ef_search', '{ANN_EF}', true),
+_ANN_SETTINGS = """
+    SELECT set_config('plan_cache_mode', 'force_custom_plan', true),
+           set_config('hnsw.ef_search', %(ef_search)s::text, true),
            set_config('hnsw.iterative_scan', 'strict_order', true)
 """
