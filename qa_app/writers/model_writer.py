@@ -14,7 +14,7 @@ from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator
 from qa_app.writers import prompting
 from qa_app.writers.drafts import Bounds, DraftPart, Unreadable, complete_rows, read_part
 from qa_app.writers.model_server import ModelServer
-from qa_app.writers.prompting import PARTS, Order, Plan, prompt_name
+from qa_app.writers.prompting import PARTS, Plan, ReplyRequest, prompt_name
 from qa_app.writers.records import Deadline, Reply, Request, ServerFailed
 
 EMPTY_PART = DraftPart()
@@ -49,7 +49,7 @@ class ModelWriter:
             context_tokens=self.server.context_tokens(self.deadline),
             is_strict=self.is_strict,
         )
-        readers = {order.part: _reader(order, plan, evidence, policy) for order in plan.orders}
+        readers = {request.part: _reader(request, plan, evidence, policy) for request in plan.requests}
         replies = self._ask(plan, readers)
         generator = self._generator(plan, list(replies.values()))
         received = {part: visible(reply.text[:MAX_RECORDED_REPLY]) for part, reply in replies.items()}
@@ -80,17 +80,17 @@ class ModelWriter:
         )
 
     def _ask(self, plan: Plan, readers: Mapping[str, DraftReader]) -> dict[str, Reply]:
-        """Return the reply to each order. Raises WriterFailed."""
+        """Return the reply to each request. Raises WriterFailed."""
         requests = [
             Request(
-                order.part,
-                [{"role": "system", "content": order.prompt}, {"role": "user", "content": plan.material.text}],
+                request.part,
+                [{"role": "system", "content": request.prompt}, {"role": "user", "content": plan.material.text}],
                 plan.schema(),
-                plan.schema(order.bounds),
+                plan.schema(request.bounds),
                 plan.reply_tokens,
-                readers[order.part],
+                readers[request.part],
             )
-            for order in plan.orders
+            for request in plan.requests
         ]
         try:
             replies = self.server.complete_all(requests, self.deadline)
@@ -163,11 +163,11 @@ class DraftReader:
         return self._verdicts[sentence.text]
 
 
-def _reader(order: Order, plan: Plan, evidence: Evidence, policy: Policy) -> DraftReader:
+def _reader(request: ReplyRequest, plan: Plan, evidence: Evidence, policy: Policy) -> DraftReader:
     def is_verified(sentence: DraftSentence) -> bool:
         return bool(verification.verify([sentence], evidence, policy=policy)[0])
 
-    return DraftReader(plan.material.labels, evidence.question.text, order.bounds, order.words, is_verified)
+    return DraftReader(plan.material.labels, evidence.question.text, request.bounds, request.words, is_verified)
 
 
 def _read(reader: DraftReader, reply: Reply) -> DraftPart:

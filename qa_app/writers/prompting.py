@@ -44,7 +44,7 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ReplyRequest:
     """One reply to ask for."""
 
     part: str
@@ -59,7 +59,7 @@ class Plan:
     """The requests of one attempt."""
 
     material: Material
-    orders: tuple[Order, ...]
+    requests: tuple[ReplyRequest, ...]
     reply_tokens: int | None
     """None where the context is not known to be short."""
     is_small: bool
@@ -102,10 +102,12 @@ def plan(
     material = _material(question, chosen, room, is_small=is_small)
     if is_small:
         bounds = Bounds(SMALL_PASSAGES)
-        orders = [Order(part, prompt, bounds, sum(words[p] for p in parts)) for part, prompt in prompts.items()]
+        requests = [
+            ReplyRequest(part, prompt, bounds, sum(words[p] for p in parts)) for part, prompt in prompts.items()
+        ]
     else:
-        orders = [Order(part, prompt, Bounds(PARTS[part]), words[part]) for part, prompt in prompts.items()]
-    return Plan(material, tuple(orders), reply_tokens, is_small)
+        requests = [ReplyRequest(part, prompt, Bounds(PARTS[part]), words[part]) for part, prompt in prompts.items()]
+    return Plan(material, tuple(requests), reply_tokens, is_small)
 
 
 def prompt_name(is_strict: bool, *, is_small: bool = False) -> str:
