@@ -38,7 +38,6 @@ from corpus_app.facets import facets_from_json, to_pairs
 TEXT_SEARCH_CONFIG = "english"
 # Up to here a question is compared with every vector: that takes less than 10 ms and misses nothing.
 ANN_FROM = 20_000
-ANN_EF = 400  # size of HNSW's candidate list: twice the hits of a search
 
 
 def choices(values: Iterable[Any]) -> list[tuple[str, str]]:
@@ -1170,6 +1169,51 @@ class StudyTextTerm(models.Model):
 
     def __str__(self) -> str:
         return f"{self.lexeme} {self.text_id}"
+
+
+class ApproximateIndex(models.Model):
+    """An HNSW index of vectors, with the length of its candidate list that reaches the recall."""
+
+    name = models.CharField(primary_key=True, max_length=63, help_text="Of the index in the database.")
+    encoder = models.CharField(max_length=250, help_text="Of short texts: the space of their vectors.")
+    collection = models.CharField(max_length=60, blank=True, help_text="Empty: all collections.")
+    kind = models.CharField(max_length=20, blank=True, choices=choices(records.TextKind), help_text="Empty: passages.")
+    dimensions = models.PositiveSmallIntegerField()
+    vectors = models.PositiveIntegerField(help_text="When the recall was measured.")
+    ef_search = models.PositiveSmallIntegerField(null=True, help_text="Null: it is not built yet.")
+    recall = models.FloatField(null=True, help_text="The mean share of the 20 nearest texts that are found.")
+    measured_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["encoder", "kind", "collection"]
+        default_permissions = ()
+        verbose_name_plural = "approximate indexes"
+
+    def __str__(self) -> str:
+        kind = self.get_kind_display() if self.kind else "Passage"
+        return f"{kind}, {self.collection}" if self.collection else str(kind)
+
+    @property
+    def percent_found(self) -> str:
+        return f"{100 * (self.recall or 0.0):.1f}"
+
+
+class IndexBatch(models.Model):
+    """A batch of passages or short texts that a worker embeds, or embedded lately."""
+
+    worker = models.CharField(max_length=200, help_text="Machine, process and thread.")
+    studies = ArrayField(models.BigIntegerField(), help_text="Primary keys: other workers leave them alone meanwhile.")
+    passages = models.PositiveIntegerField(help_text="0: short texts.")
+    claimed_at = models.DateTimeField()
+    done_at = models.DateTimeField(null=True, db_index=True)
+
+    class Meta:
+        ordering = ["pk"]
+        default_permissions = ()
+        verbose_name_plural = "index batches"
+
+    def __str__(self) -> str:
+        return f"{self.worker}: {self.passages}"
 
 
 class TermStatistics(models.Model):

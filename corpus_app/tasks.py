@@ -9,7 +9,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from corpus_app import hooks, indexing
+from corpus_app import embedding, hooks, indexing, search
 from corpus_app.curation import bulk, gate, jobs
 from corpus_app.embedding import EncoderUnavailable
 
@@ -22,32 +22,32 @@ MAX_CHECKED = 2_000  # passages: some seconds
 
 @shared_task(name="corpus_app.tasks.index_stale_passages")
 def index_stale_passages() -> None:
-    """Index stale passages. Safe to run concurrently: a second run returns at once.
+    """Index stale passages, beside any other worker that does.
 
     Drafts wait until no import does: nobody searches them, and the end of the import wakes this task again.
     """
-    failed: tuple[int, ...] = ()
-    did_work = False
-    # Look again after each run, because a call that came while we held the lock returned at once.
-    while indexing.has_work(excluding=failed, only_published=(is_importing := jobs.find_work() is not None)):
-        with indexing.index_lock() as is_ours:
-            if not is_ours:
-                return
-            try:
-                indexed = indexing.index_stale(seconds=MAX_RUN_SECONDS, excluding=failed, only_published=is_importing)
-            except EncoderUnavailable as error:
-                logger.error("%s", error)
-                return
-        if indexed.is_cut_short:
-            index_stale_passages.delay()
-            return
-        failed += indexed.failed
-        did_work = True
-    if did_work:
+    try:
+        indexed = indexing.index_stale(seconds=MAX_RUN_SECONDS, only_published=jobs.find_work() is not None)
+    except EncoderUnavailable as error:
+        logger.error("%s", error)
+        return
+    if indexed.is_cut_short:
+        index_stale_passages.delay()
+    elif indexed.count or indexed.texts:
         for start in hooks.after_indexing:
             start()
     else:
         indexing.drop_superseded()
+
+
+@shared_task(name="corpus_app.tasks.maintain_ann")
+def maintain_ann() -> None:
+    """Build the approximate indexes that a large corpus lacks. Safe to run concurrently: a second run returns at once.
+
+    The encoder that new vectors come from gets them once it has embedded everything.
+    """
+    used, active = search.encoder_name(), embedding.active_name()
+    indexing.maintain_ann([used, *([] if used == active or indexing.has_work(only_published=True) else [active])])
 
 
 @shared_task(name=jobs.TASK)

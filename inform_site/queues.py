@@ -26,7 +26,7 @@ class Queue:
 def queues(seconds: int) -> tuple[Queue, ...]:
     """Return all queues; a task of an import, of a bulk edit or of mail may take so many seconds."""
     return (
-        Queue("index", ("corpus_app.tasks.index_stale_passages",), max(600, seconds), 300),
+        Queue(INDEX, ("corpus_app.tasks.index_stale_passages",), max(600, seconds), 300),
         Queue(
             "imports",
             (
@@ -42,6 +42,9 @@ def queues(seconds: int) -> tuple[Queue, ...]:
         Queue(UPKEEP, (), UPKEEP_SECONDS, UPKEEP_SECONDS + 1_800),
     )
 
+
+INDEX = "index"
+"""The queue of vectors."""
 
 UPKEEP = "upkeep"
 """The queue of all tasks that no other one names: evaluation, calibration, proposals, followed questions."""

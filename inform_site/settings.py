@@ -149,6 +149,7 @@ DATABASE_POOL_SIZE = read("DATABASE_POOL_SIZE")  # above 0 in the web process on
 # requests that it works at, and answers that are streamed.
 WEB_PROCESSES: int = read("WEB_PROCESSES", default=cores())
 WEB_POOL_SIZE = max(6, 24 // WEB_PROCESSES)
+WORKERS: int = read("WORKERS")  # of the queue of vectors
 OTHER_CONNECTIONS = 36  # to the embedded server: of workers, commands, and requests without a pool
 EMBEDDED_POSTGRES = (
     None
@@ -279,6 +280,7 @@ CELERY_TASK_TIME_LIMIT = queues.UPKEEP_SECONDS + queues.GRACE_SECONDS
 CELERY_BEAT_SCHEDULE = queues.scheduled(
     {
         "index what is not indexed": {"task": "corpus_app.tasks.index_stale_passages", "schedule": INDEX_SWEEP_SECONDS},
+        "index vectors of a large corpus": {"task": "corpus_app.tasks.maintain_ann", "schedule": 300},
         "carry on with imports": {"task": "corpus_app.tasks.carry_on_imports", "schedule": INDEX_SWEEP_SECONDS},
         "carry on with bulk edits": {"task": "corpus_app.tasks.carry_on_bulk_edits", "schedule": INDEX_SWEEP_SECONDS},
         "look at new texts": {"task": "corpus_app.tasks.check_texts", "schedule": 60},

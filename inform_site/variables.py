@@ -95,14 +95,16 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
                  "How many web processes `make run` and `python -m inform_site.web` keep. Unless set, one for each "
                  "core.",
                  example="2"),
+        Variable("WORKERS", NUMBER, 1,
+                 "How many workers of the queue `index` `make run` keeps. They share what waits to be embedded, with "
+                 "those on other machines too.",
+                 example="2"),
         Variable("INFORM_REQUESTS_AT_ONCE", NUMBER, 3,
                  "Requests that a web process works at. Unless set, a supervised one works at one more than its share "
                  "of the cores. Others wait for half a second at most. One that waits for a language model is not "
                  "counted."),
         Variable("INFORM_REQUESTS_WAITING", NUMBER, 9,
                  "Requests that may wait in a web process. Beyond them it answers 503 with Retry-After at once."),
-        Variable("INFORM_SERVER_TIMING", BOOL, False,
-                 "Every response says how long it took to make (Server-Timing): for measurements, not for readers."),
     ),
     "Monitoring: docs/operating.md": (
         Variable("INFORM_METRICS", BOOL, False,

@@ -141,7 +141,6 @@ def test_image_is_not_run_as_root_holds_nothing_private_and_believes_no_proxy() 
     assert re.findall(r"^USER (\w+)$", text("Dockerfile"), re.MULTILINE)[-1:] == ["inform"]
     assert {".env", ".data", ".git", ".venv"} <= set(text(".dockerignore").split())
     assert "proxy_headers=False" in text("inform_site/web.py")
-    assert '"--no-proxy-headers"' in text("Dockerfile")
 
 
 def test_a_release_has_one_number_and_lines_in_the_changelog() -> None:
@@ -197,7 +196,7 @@ def test_make_lists_every_chore_and_tools_agree_on_the_oldest_python() -> None:
     listed = subprocess.run(["make", "--silent"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     chores = set(re.findall(r"^\.PHONY: (.*)$", text("Makefile"), re.MULTILINE)[0].split()) - {"python"}
 
-    assert set(re.findall(r"^make (\w+)", listed, re.MULTILINE)) == chores
+    assert set(re.findall(r"^make ([\w-]+)", listed, re.MULTILINE)) == chores
     assert {"make run", "make test"} <= set(re.findall(r"make \w+", text("README.md")))
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert text("LICENSE").startswith("MIT License")

@@ -147,7 +147,6 @@ def _same_ids(corpus: CorpusDraft) -> Iterator[str]:
 
 def _embed() -> bool:
     """Embed the new passages before anybody sees them, within EMBEDDING_SECONDS; return whether all are."""
-    with indexing.index_lock() as is_ours, suppress(EncoderUnavailable):
-        if is_ours:
-            indexing.index_stale(seconds=EMBEDDING_SECONDS, only_published=True)
+    with suppress(EncoderUnavailable):
+        indexing.index_stale(seconds=EMBEDDING_SECONDS, only_published=True)
     return not indexing.has_work(only_published=True)

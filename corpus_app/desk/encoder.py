@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 
 from corpus_app import curation, embedding, indexing, search
 from corpus_app.desk.base import curator
-from corpus_app.models import Study
+from corpus_app.models import ANN_FROM, ApproximateIndex, Study
 
 PERMISSION = "corpus_app.manage_vectors"
 
@@ -35,9 +35,19 @@ def encoder(model_admin: admin.ModelAdmin[Study], request: HttpRequest) -> HttpR
         "kept": embedding.fallback_name(),
         "is_changing": used != active.name,
         "done": state.passages - state.waiting - state.failed,
+        "minutes_left": _minutes_left(state.waiting),
+        "indexes": ApproximateIndex.objects.all(),
+        "build": indexing.build_progress(),
+        "index_from": ANN_FROM,
         "on_offer": [name for name in embedding.on_offer() if name not in (active.name, embedding.fallback_name())],
     }
     return TemplateResponse(request, "admin/corpus_app/study/encoder.html", context)
+
+
+def _minutes_left(waiting: int) -> int | None:
+    """Return how long the waiting passages still take at the pace of all workers; None when that is unknown."""
+    pace = indexing.pace()
+    return round(waiting / pace / 60) + 1 if waiting and pace else None
 
 
 def _apply(request: HttpRequest, used: str) -> HttpResponse:

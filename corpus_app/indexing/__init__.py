@@ -1,6 +1,7 @@
 """Sentences, terms and vectors derived from the corpus: updated with every write, embedded in the background."""
 
-from corpus_app.indexing.approximate import Recall, build_ann, measure_ann
+from corpus_app.indexing.approximate import build_progress, maintain_ann
+from corpus_app.indexing.claims import is_under_way, pace
 from corpus_app.indexing.consistency import audit
 from corpus_app.indexing.state import (
     MAX_ATTEMPTS,
@@ -20,9 +21,7 @@ from corpus_app.indexing.worker import (
     embed_again,
     embedded_text,
     index_all,
-    index_lock,
     index_stale,
-    is_under_way,
     reset_failures,
 )
 
@@ -31,9 +30,8 @@ __all__ = [
     "MAX_ATTEMPTS",
     "Indexed",
     "Progress",
-    "Recall",
     "audit",
-    "build_ann",
+    "build_progress",
     "count_late",
     "counts",
     "drop_superseded",
@@ -41,11 +39,11 @@ __all__ = [
     "embedded_text",
     "has_work",
     "index_all",
-    "index_lock",
     "index_stale",
     "is_under_way",
-    "measure_ann",
+    "maintain_ann",
     "merge_term_statistics",
+    "pace",
     "progress",
     "read_state",
     "reset_failures",

@@ -97,6 +97,25 @@ _FALSE_SHORT_TERMS = """
       AND (present.study_id, present.collection_id, present.kind, present.frequency, present.length)
           IS DISTINCT FROM (term.study_id, term.collection_id, term.kind, term.frequency, term.length)
 """
+_FALSE_STATISTICS = """
+    WITH posting AS (
+        SELECT 'passage' AS kind, lexeme, frequency, length FROM corpus_app_passageterm
+        UNION ALL SELECT kind, lexeme, frequency, length FROM corpus_app_studytextterm
+    ),
+    counted AS (
+        SELECT kind, lexeme, count(*) AS texts, sum(length) AS total_length, max(frequency) AS most,
+               min(length) AS least
+        FROM posting GROUP BY kind, lexeme
+    ),
+    stored AS (
+        SELECT kind, lexeme, sum(texts) AS texts, sum(total_length) AS total_length, max(max_frequency) AS most,
+               min(min_length) AS least
+        FROM corpus_app_termstatistics GROUP BY kind, lexeme HAVING sum(texts) <> 0
+    )
+    SELECT kind || ' ' || lexeme FROM counted FULL JOIN stored USING (kind, lexeme)
+    WHERE (counted.texts, counted.total_length) IS DISTINCT FROM (stored.texts, stored.total_length)
+       OR counted.most > stored.most OR counted.least < stored.least
+"""
 _FALSE_WORDS = """
     SELECT DISTINCT s.study_id
     FROM present
@@ -118,6 +137,7 @@ def audit() -> list[str]:
     queries = {fault: _ROWS + query for fault, query in _FAULTS.items()}
     queries["its terms are not those of its words"] = sync.PRESENT_TERMS + _FALSE_TERMS
     queries["this text's terms are not those of its words"] = study_texts.PRESENT_TERMS + _FALSE_SHORT_TERMS
+    queries["the statistics of this lexeme are not those of its terms"] = _FALSE_STATISTICS
     queries["its words are not those of its texts and names"] = study_words.PRESENT_WORDS + _FALSE_WORDS
     problems = []
     with connection.cursor() as cursor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import connection
+from django.db.models import Model
 
 from corpus_app.models import (
     Passage,
@@ -27,9 +28,18 @@ def update_planner_statistics() -> None:
     """Analyse the derived tables, and vacuum them too outside a transaction.
 
     Waiting for autovacuum would cost questions time: until the visibility map is current, index-only scans read each
-    row.
+    row. A table whose vectors are being indexed is left out: it would be waited for.
     """
-    vacuum = "" if connection.in_atomic_block else "VACUUM "
+    command = "ANALYZE (SKIP_LOCKED)" if connection.in_atomic_block else "VACUUM (ANALYZE, SKIP_LOCKED)"
+    _run(command, *_TABLES)
+
+
+def analyse(*tables: type[Model]) -> None:
+    """Analyse these tables."""
+    _run("ANALYZE (SKIP_LOCKED)", *tables)
+
+
+def _run(command: str, *tables: type[Model]) -> None:
     with connection.cursor() as cursor:
-        for model in _TABLES:
-            cursor.execute(f"{vacuum}ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
+        for model in tables:
+            cursor.execute(f"{command} {connection.ops.quote_name(model._meta.db_table)}")

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 from django.db import Error, connection, transaction
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from corpus_app import embedding, records
 from corpus_app.embedding import metric
@@ -228,10 +228,9 @@ def waiting(encoder: str) -> QuerySet[StudyText]:
     return lacking(encoder).filter(index_attempts__lt=MAX_ATTEMPTS).order_by("study", "position")
 
 
-def index_batch(encoder: embedding.Encoder, *, threads: int, of_studies: Q, excluding: Sequence[int] = ()) -> list[int]:
-    """Embed the next waiting texts of these studies; return the ids of those that could not be encoded."""
-    rows = waiting(encoder.name).filter(of_studies).exclude(pk__in=excluding)
-    return _index(encoder, list(rows[:BATCH]), threads=threads)
+def index_batch(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: int) -> None:
+    """Embed these texts; those that cannot be encoded are noted."""
+    _index(encoder, texts, threads=threads)
 
 
 def index_all(encoder: embedding.Encoder, *, threads: int) -> None:

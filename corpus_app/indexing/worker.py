@@ -1,4 +1,4 @@
-"""Embed passages and short texts in the background.
+"""Embed passages and short texts in the background, by any number of workers at once.
 
 What waits is read from rows alone (content hash and encoder), so a lost or repeated wake-up call changes nothing.
 """
@@ -7,30 +7,42 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from django.db import Error, connection, transaction
-from django.db.models import Case, F, Q, TextField, Value, When
+from django.db import Error, transaction
+from django.db.models import Case, F, Q, QuerySet, TextField, Value, When
 
-from common.postgresql.locks import work_lock
+from common.copying import copy_rows
 from corpus_app import embedding, passages, records
 from corpus_app.indexing import study_texts
+from corpus_app.indexing.claims import claim, forget_done
 from corpus_app.indexing.planner_statistics import update_planner_statistics
 from corpus_app.indexing.state import PUBLISHED, Progress, has_work, indexable, progress, waiting
 from corpus_app.indexing.sync import lock_study
-from corpus_app.indexing.term_statistics import merge_term_statistics
-from corpus_app.models import Passage, PassageQuerySet, PassageSentence, PassageVector, Study, StudyText
+from corpus_app.models import (
+    CorpusEvent,
+    IndexBatch,
+    Passage,
+    PassageQuerySet,
+    PassageSentence,
+    PassageVector,
+    Study,
+    StudyText,
+)
 
 logger = logging.getLogger(__name__)
 
 WORKER_ENDED = "the worker ended while it embedded this text"
 BATCH = 16  # passages between two commits: about a second's work on two cores
 ENCODER_SAMPLE = 200  # titles, and as many texts, that check the compressed encoder
-INDEX_LOCK_ID = 7_301_001  # of the advisory lock that the indexing process holds
+RECENT_EVENTS = 50  # whose studies come first: what was just written is found by its meaning within a batch or two
+MAX_BACKLOG = 5_000  # ids read at once: finding what waits reads every row, 3 s for 100,000 passages on busy cores
+LOOKED_AT = 4 * BATCH  # ids of the backlog for one batch: some of them may be another worker's
 ANALYSE_FROM = 50  # passages indexed in one run, from which the planner needs new statistics
 NO_FORMER_VECTOR = ("", None)
 PLAIN = records.PassageKind.PLAIN
@@ -44,6 +56,8 @@ class Indexed:
     failed: tuple[int, ...] = ()
     is_cut_short: bool = False
     """The time limit was reached before everything was indexed."""
+    texts: int = 0
+    """The number of short texts that were looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +89,30 @@ def index_stale(
     _prepare_encoder()
     study_texts.write_missing()
     is_cut_short = False
-    count = 0
+    count = texts = 0
     failed: list[int] = []
     for of_studies in (PUBLISHED,) if only_published else (PUBLISHED, Q()):
-        is_cut_short = is_cut_short or not _index_short_texts(of_studies, deadline)
+        tried, is_complete = _index_short_texts(of_studies, deadline)
+        texts += tried
+        is_cut_short = is_cut_short or not is_complete
         rows = waiting(embedding.active_name()).filter(of_studies)
-        while not is_cut_short and (works := _read_batch(rows.exclude(pk__in=[*excluding, *failed]))):
-            done, batch_failed = _index(embedding.get(), works)
+        while not is_cut_short:
+            with _claim_batch(rows.exclude(pk__in=[*excluding, *failed])) as works:
+                done, batch_failed = _index(embedding.get(), works) if works else (0, [])
+            if not works:
+                break
             count += done
             failed += batch_failed
             if on_progress:
                 on_progress(progress())
             is_cut_short = deadline is not None and time.monotonic() >= deadline
-    if count:
-        merge_term_statistics()
-    if count >= ANALYSE_FROM:
-        update_planner_statistics()
-    return Indexed(count, tuple(failed), is_cut_short)
+    if not is_cut_short:
+        _finish()
+    return Indexed(count, tuple(failed), is_cut_short, texts)
+
+
+def _claim_batch(rows: PassageQuerySet) -> AbstractContextManager[list[_Work]]:
+    return claim(lambda free: _read_batch(_next_passages(rows.filter(free))), lambda work: work.study_pk)
 
 
 def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Indexed:
@@ -106,7 +127,8 @@ def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Index
     count = 0
     failed: list[int] = []
     for start in range(0, len(ids), BATCH):
-        works = _read_batch(Passage.with_plain.filter(pk__in=ids[start : start + BATCH]))
+        rows = Passage.with_plain.filter(pk__in=ids[start : start + BATCH])
+        works = _read_batch([*rows.order_by("study", "position").only(*_READ)])
         done, batch_failed = _index(embedding.get(), works)
         count += done
         failed += batch_failed
@@ -145,27 +167,6 @@ def drop_superseded() -> int:
     return 0 if has_work() else _drop_other_vectors()
 
 
-@contextmanager
-def index_lock() -> Iterator[bool]:
-    """Try to take the lock of the one indexing process; yield whether it was free.
-
-    A second process would encode the same texts again. The lock ends with the connection, so a killed process frees it.
-    """
-    with work_lock(INDEX_LOCK_ID) as is_ours:
-        yield is_ours
-
-
-def is_under_way() -> bool:
-    """Return whether a process holds the index lock; it may still be loading the encoder, which no row shows."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND classid = 0 AND granted"
-            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))",
-            [INDEX_LOCK_ID],
-        )
-        return bool(cursor.fetchone()[0])
-
-
 def embedded_text(heading: str, text: str) -> str:
     """Return the text from which a passage's vector is computed."""
     return f"{heading}\n{text}" if heading else text
@@ -182,21 +183,36 @@ def _prepare_encoder() -> None:
     embedding.prepare(titles=list(titles), texts=list(texts))
 
 
-def _index_short_texts(of_studies: Q, deadline: float | None) -> bool:
-    """Embed the waiting short texts of these studies; return False when the deadline came first.
+def _index_short_texts(of_studies: Q, deadline: float | None) -> tuple[int, bool]:
+    """Embed the waiting short texts of these studies until the deadline; return how many were tried, and whether all.
 
     They come before the passages, so that they are complete when search changes to a new encoder.
     """
-    failed: list[int] = []
-    is_first = True
-    while study_texts.waiting(embedding.active_name()).filter(of_studies).exclude(pk__in=failed).exists():
-        if not is_first and deadline is not None and time.monotonic() >= deadline:
-            return False
-        failed += study_texts.index_batch(
-            embedding.get(), threads=embedding.THREADS, of_studies=of_studies, excluding=failed
-        )
-        is_first = False
-    return True
+    tried: list[int] = []
+    while True:
+        rows = study_texts.waiting(embedding.active_name()).filter(of_studies).exclude(pk__in=tried)
+        if tried and deadline is not None and time.monotonic() >= deadline:
+            return len(tried), not rows.exists()
+        with _claim_texts(rows) as texts:
+            if texts:
+                study_texts.index_batch(embedding.get(), texts, threads=embedding.THREADS)
+        if not texts:
+            return len(tried), True
+        tried += [text.pk for text in texts]
+
+
+def _claim_texts(rows: QuerySet[StudyText]) -> AbstractContextManager[list[StudyText]]:
+    return claim(
+        lambda free: list(rows.filter(free)[: study_texts.BATCH]), lambda text: text.study_id, is_of_passages=False
+    )
+
+
+def _finish() -> None:
+    """Give the planner new statistics once many passages were indexed, however many runs they took."""
+    if sum(IndexBatch.objects.exclude(done_at=None).values_list("passages", flat=True)) >= ANALYSE_FROM:
+        update_planner_statistics()
+        IndexBatch.objects.exclude(done_at=None).delete()
+    forget_done()
 
 
 def _drop_other_vectors() -> int:
@@ -214,19 +230,42 @@ def _drop_other_vectors() -> int:
     return others.delete()[0]
 
 
-def _read_batch(rows: PassageQuerySet) -> list[_Work]:
-    """Return the next passages and count the attempt, so that a text that ends the process is not tried for ever.
+def _read_batch(found: list[Passage]) -> list[_Work]:
+    """Return the work on these passages and count the attempt, so that a text that ends the process is not tried for
+    ever.
 
     A passage whose last attempt came to nothing is tried alone, after the others.
     """
-    fields = ("study", "kind", "content_hash", "heading", "text", "index_attempts")
-    found = [*rows.order_by("index_attempts", "study", "position").only(*fields)[:BATCH]]
     if found and found[0].index_attempts:
         found = found[:1]
     reason = Case(When(index_attempts=0, then=F("index_error")), default=Value(WORKER_ENDED), output_field=TextField())
     attempted = Passage.with_plain.filter(pk__in=[passage.pk for passage in found])
     attempted.update(index_attempts=F("index_attempts") + 1, index_error=reason)
     return [_work(passage) for passage in found]
+
+
+def _next_passages(rows: PassageQuerySet) -> list[Passage]:
+    """Return the next of these passages: those of studies that were just written, then the backlog in order."""
+    ordered = rows.order_by("index_attempts", "study", "position")
+    keys = list(CorpusEvent.objects.exclude(study_key="").values_list("study_key", flat=True)[:RECENT_EVENTS])
+    studies = list(Study.objects.filter(study_id__in=keys).values_list("pk", flat=True))
+    recent = rows.filter(study__in=studies, index_attempts=0)
+    if found := [*recent.order_by("study", "position").only(*_READ)[:BATCH]]:
+        return found
+    for _ in range(2):  # what is known of the backlog, then what a new look finds
+        while _backlog:
+            ids = [_backlog.popleft() for _ in range(min(LOOKED_AT, len(_backlog)))]
+            found = [*ordered.filter(pk__in=ids).only(*_READ)]
+            if found:
+                _backlog.extendleft(reversed([passage.pk for passage in found[BATCH:]]))
+                return found[:BATCH]
+        _backlog.extend(ordered.values_list("pk", flat=True)[:MAX_BACKLOG])
+    return []
+
+
+_READ = ("study", "kind", "content_hash", "heading", "text", "index_attempts")
+_backlog: deque[int] = deque()
+"""Passages that waited when this process looked last; each is looked up again before it is embedded."""
 
 
 def _work(passage: Passage) -> _Work:
@@ -299,7 +338,7 @@ def _store(encoder: str, study_pk: int, works: Sequence[_Work], vectors: dict[in
     rows = {(row.passage_id, row.start, row.end): row for row in PassageSentence.objects.filter(passage__in=ids)}
     former = {span: _former_vector(row, encoder) for span, row in rows.items()}
     PassageSentence.objects.filter(passage__in=ids).delete()
-    PassageSentence.objects.bulk_create(
+    copy_rows(
         PassageSentence(
             passage_id=work.passage_id,
             position=position,

@@ -47,6 +47,7 @@ BEST = """
         k bigint, wanted_kind text, wanted_collection text, chosen bigint[]
     ) RETURNS TABLE (id bigint, score float8) LANGUAGE plpgsql STABLE AS $$
     DECLARE
+        first_postings CONSTANT bigint := 2000;
         -- Looking up a text's own postings takes as long as reading so many of a term.
         postings_per_lookup CONSTANT bigint := 20;
         growth CONSTANT bigint := 4;
@@ -67,7 +68,7 @@ BEST = """
             unread[i] := unread[i + 1] + counts[i];
         END LOOP;
         IF chosen IS NULL THEN
-            WHILE last < terms AND unread[1] - unread[last + 2] <= 10 * k LOOP
+            WHILE last < terms AND unread[1] - unread[last + 2] <= first_postings LOOP
                 last := last + 1;
             END LOOP;
         ELSE
@@ -140,7 +141,7 @@ BEST = """
             last := first;
         END LOOP;
         RETURN QUERY
-            SELECT a.id, round(1e9::float8 * a.sum) / 1e9::float8 AS score  -- so that summation decides no tie
+            SELECT a.id, round(1e12::float8 * a.sum) / 1e12::float8 AS score  -- so that the order of summation decides no tie
             FROM unnest(ids, sums) AS a(id, sum) WHERE a.sum > 0
             ORDER BY score DESC FETCH FIRST coalesce(k, cardinality(ids)) ROWS WITH TIES;
     END $$;

@@ -40,7 +40,7 @@ from corpus_app.search.question_vectors import (
     mean_vector,
     warm_up,
 )
-from corpus_app.search.selection import study_ids
+from corpus_app.search.selection import fits, study_ids
 from corpus_app.search.studies import certainties, concepts_of, find_study, published_studies, references, studies
 from corpus_app.search.study_scores import score_studies
 from corpus_app.search.titles import titles_typed
@@ -78,6 +78,7 @@ __all__ = [
     "find_study",
     "findings",
     "findings_naming",
+    "fits",
     "has_words",
     "is_indexed",
     "is_word",

@@ -14,7 +14,6 @@ from django.db import DatabaseError
 
 from common import pipelining
 from corpus_app import models, records
-from corpus_app.models import ANN_EF
 from corpus_app.search import bm25
 from corpus_app.search.question_vectors import QuestionVector, encoder_name
 
@@ -49,7 +48,8 @@ def find(
     }
     if vector is None:
         return _find_by_words(parameters, dense_error)
-    dense = _approximate(parameters, vector) if _has_ann(encoder, collection) else _exact(parameters, vector)
+    ef_search = _ef_search(encoder, collection)
+    dense = _exact(parameters, vector) if ef_search is None else _approximate(parameters, vector, ef_search)
     try:
         return _found(_run(_LEXICAL, dense, parameters))
     except DatabaseError:
@@ -73,10 +73,10 @@ def _exact(parameters: dict[str, Any], vector: Sequence[float]) -> str:
     return _DENSE.replace("{nearest}", _NEAREST)
 
 
-def _approximate(parameters: dict[str, Any], vector: Sequence[float]) -> str:
+def _approximate(parameters: dict[str, Any], vector: Sequence[float], ef_search: int) -> str:
     """Return the SQL of the dense half by an HNSW index; add the vector to the parameters."""
     _add_vector(parameters, vector)
-    parameters["is_approximate"] = True
+    parameters["ef_search"] = ef_search
     return _DENSE.replace("{nearest}", _NEAREST_BY_INDEX).replace("{dimensions}", str(len(vector)))
 
 
@@ -86,28 +86,26 @@ def _add_vector(parameters: dict[str, Any], vector: Sequence[float]) -> None:
         parameters["encoder"] = vector.encoder
 
 
-def _has_ann(encoder: str, collection: str | None) -> bool:
-    """Return whether there is an approximate index and a corpus that is large enough for it."""
-    names = {"name": models.PassageVector.ann_index(encoder, collection), "from": models.ANN_FROM}
-    return pipelining.first_row(_HAS_ANN, names) == (True,)
+def _ef_search(encoder: str, collection: str | None) -> int | None:
+    """Return the measured `ef_search` of the approximate index; None where there is no index."""
+    row = pipelining.first_row(_EF_SEARCH, {"name": models.PassageVector.ann_index(encoder, collection)})
+    return None if row is None or row[0] is None else int(row[0])
 
 
-_HAS_ANN = """
-    SELECT sum(texts) > %(from)s AND EXISTS (
-        SELECT FROM pg_index WHERE indexrelid = to_regclass(%(name)s) AND indisvalid
-    ) FROM corpus_app_termstatistics WHERE kind = 'passage' AND lexeme = ''
-"""
+_EF_SEARCH = "SELECT ef_search FROM corpus_app_approximateindex WHERE name = %(name)s"
 _LEXICAL = (
     bm25.PASSAGE_TERMS
     + """,
     lexical AS MATERIALIZED (
-        SELECT id AS passage_id, score AS bm25 FROM weighted CROSS JOIN LATERAL {best}
-        ORDER BY score DESC, id LIMIT %(limit)s
+        SELECT id AS passage_id, {rounded} AS bm25 FROM weighted CROSS JOIN LATERAL {best}
+        ORDER BY bm25 DESC, id LIMIT %(limit)s
     ),
     rescored AS (
-        SELECT id AS passage_id, score AS bm25 FROM weighted CROSS JOIN LATERAL {scored}
+        SELECT id AS passage_id, {rounded} AS bm25 FROM weighted CROSS JOIN LATERAL {scored}
     )
-""".replace("{best}", bm25.best("passageterm", chosen="{chosen}")).replace(
+""".replace("{rounded}", "round(1e9::float8 * score) / 1e9::float8")
+    .replace("{best}", bm25.best("passageterm", chosen="{chosen}"))
+    .replace(
         "{scored}",
         bm25.best(
             "passageterm",
@@ -171,14 +169,13 @@ _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off"}
 _EXACT_SETTINGS = _SETTINGS | {"plan_cache_mode": "force_generic_plan"}
 _ANN_SETTINGS = _SETTINGS | {
     "plan_cache_mode": "auto",
-    "hnsw.ef_search": str(ANN_EF),
     "hnsw.iterative_scan": "strict_order",
 }
 
 
 def _run(lexical: str, dense: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
-    is_exact = "is_approximate" not in parameters
-    settings = _EXACT_SETTINGS if is_exact else _ANN_SETTINGS
+    is_exact = "ef_search" not in parameters
+    settings = _EXACT_SETTINGS if is_exact else _ANN_SETTINGS | {"hnsw.ef_search": str(parameters["ef_search"])}
     with pipelining.snapshot_pipeline(settings=settings, is_planned_once=is_exact) as send:
         # Nothing is recursive, but the rescoring of the first half reads the second.
         cursor = send(_limited("WITH RECURSIVE " + lexical + dense + _BOTH, parameters), parameters)

@@ -15,26 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common import pipelining
-from corpus_app import models, records
+from corpus_app import models
 from corpus_app.embedding import metric
-from corpus_app.models import ANN_EF, PassageVector, StudyTextVector
+from corpus_app.models import PassageVector
 from corpus_app.records import CuratedQuestion, ShortText, StudyScores, TextKind, TextScore
 from corpus_app.search import bm25
 from corpus_app.search.question_vectors import encoder_of
+from corpus_app.search.scored_rows import DECIMALS, KINDS, PASSAGE, PASSAGE_CODE, Rows
 
-PASSAGE = "passage"
-KINDS = (*(kind.value for kind in TextKind), PASSAGE)
-"""The kinds of text; packed rows hold a kind's index in this tuple."""
-PASSAGE_CODE = KINDS.index(PASSAGE)
 QUESTION_CODE = KINDS.index(TextKind.QUESTION.value)
 TIES = 10
 """Times the limit: the most texts of a kind that are candidates by words because they equal the last of the best."""
+READ_POSTINGS = 50_000
+"""Up to so many postings of the question's lexemes, reading them all takes less time than those of the candidates."""
 NEAR_QUESTIONS = 24
 """Nearest curated questions that are read, so that some are left once those that ask the same are dropped."""
-
-DECIMALS = records.COSINE_DECIMALS  # scores are rounded, so that the order of summation cannot decide between equals
-
-_PACKED_TYPE = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("score", ">f8")])
 
 
 def score_studies(
@@ -69,11 +64,11 @@ def score_studies(
         by_words, count = statements.words()
         meaning, by_meaning = statements.meaning(count, by_words)
         studies = np.union1d(by_words, by_meaning)
-        best_words, best_meaning = statements.best_by_words(studies), meaning[0].best_of(studies)
+        best_words, matched = statements.best_by_words(studies, count.postings)
+        best_meaning = meaning[0].best_of(studies)
         others = tuple(rows.best_of(studies) for rows in meaning[1:])
         near = meaning[0].best_of_kind(QUESTION_CODE, studies, NEAR_QUESTIONS)
         texts, names = statements.descriptions((best_words, best_meaning, near), studies)
-        matched = statements.matched(studies)
     top3 = meaning[0].means_of_best(studies)
     return tuple(_scores(best_words, best_meaning, others, top3, texts, names, matched, near))
 
@@ -89,8 +84,7 @@ class _Statements:
 
     def words(self) -> tuple[NDArray[np.int64], _Counts]:
         """Return the studies of the best texts of each kind by BM25, and the counts of texts."""
-        own = {"text_index": StudyTextVector.ann_index(self._parameters["space"], TextKind.QUESTION)}
-        own |= {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
+        own = {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
         own |= {"most": TIES * self._parameters["limit"]}
         chosen = {"{of_texts}": "NULL", "{of_passages}": "NULL"}
         if self._parameters["study_ids"] is not None:
@@ -104,10 +98,16 @@ class _Statements:
         studies, *counts = pipelining.single_row(self._send(statement, self._parameters | own))
         return np.empty(0, np.int64) if studies is None else studies, _Counts(*counts)
 
-    def best_by_words(self, studies: NDArray[np.int64]) -> Rows:
-        """Return the best text of each of these studies and each kind by BM25, where it has any of the words."""
+    def best_by_words(self, studies: NDArray[np.int64], postings: int) -> tuple[Rows, dict[int, frozenset[str]]]:
+        """Return the best text of each of these studies and each kind by BM25, and the lexemes that each study has.
+
+        `postings` is the number of postings that the question's lexemes have in all.
+        """
+        statement = _BEST_WORDS.replace("{hits}", _HITS_BY_LEXEME if postings <= READ_POSTINGS else _HITS_BY_TEXT)
         own = {"studies": pipelining.Ids(studies.tolist())}
-        return Rows.unpack(pipelining.single_row(self._send(_BEST_WORDS, self._parameters | own))[0])
+        packed, pks, lexemes = pipelining.single_row(self._send(statement, self._parameters | own))
+        matched = zip([] if pks is None else pks.tolist(), lexemes or (), strict=True)
+        return Rows.unpack(packed), {pk: frozenset(words.split(" ")) for pk, words in matched}
 
     def meaning(self, count: _Counts, by_words: NDArray[np.int64]) -> tuple[tuple[Rows, ...], NDArray[np.int64]]:
         """Return the cosines to each formulation, and the studies of the best texts by the first one.
@@ -118,7 +118,7 @@ class _Statements:
             return (Rows.unpack(None),), np.empty(0, np.int64)
         limit, has_index = self._parameters["limit"], count.has_many_texts or count.has_many_passages
         if has_index:
-            self._send(_ANN_SETTINGS, {})
+            self._send(_ANN_SETTINGS, {"ef_search": str(max(count.text_ef or 0, count.passage_ef or 0))})
         rows = self._cosines(
             _NEAREST_TEXTS if count.has_many_texts else _TEXT_VECTORS,
             _NEAREST_PASSAGES if count.has_many_passages else _PASSAGE_VECTORS,
@@ -148,7 +148,7 @@ class _Statements:
             joint = " || " if mark == "{packed}" else ", "
             statement = statement.replace(mark, joint.join(form.replace("{n}", str(place)) for place in places))
         statement = statement.replace("{dimensions}", str(self._dimensions))
-        packed = pipelining.single_row(self._send(statement, self._parameters | own))[0]
+        packed: bytes | None = pipelining.single_row(self._send(statement, self._parameters | own))[0]
         return Rows.unpack_formulations(packed, self._formulations)
 
     def _limited(self, statement: str) -> str:
@@ -159,11 +159,6 @@ class _Statements:
             limit = "" if self._parameters["study_ids"] is None else f"AND {study} IN ({_CHOSEN})"
             statement = statement.replace(mark, limit)
         return statement
-
-    def matched(self, studies: NDArray[np.int64]) -> dict[int, frozenset[str]]:
-        """Return the question's lexemes that occur anywhere in each study."""
-        rows = self._send(_MATCHED, self._parameters | {"studies": pipelining.Ids(studies.tolist())})
-        return {study: frozenset(lexemes) for study, lexemes in rows.fetchall()}
 
     def descriptions(
         self, best: Sequence[Rows], studies: NDArray[np.int64]
@@ -181,88 +176,23 @@ class _Statements:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
+    postings: int
     texts: int
     passages: int
-    has_text_index: bool
-    has_passage_index: bool
+    text_ef: int | None
+    passage_ef: int | None
+    """The measured `ef_search` of the approximate indexes; None where there are none."""
 
     @property
     def has_many_texts(self) -> bool:
-        return self.texts > models.ANN_FROM and self.has_text_index
+        return self.texts >= models.ANN_FROM and self.text_ef is not None
 
     @property
     def has_many_passages(self) -> bool:
-        return self.passages > models.ANN_FROM and self.has_passage_index
+        return self.passages >= models.ANN_FROM and self.passage_ef is not None
 
 
 # --- Select the best --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Scored texts, as columns."""
-
-    text: NDArray[np.int64]
-    study: NDArray[np.int64]
-    kind: NDArray[np.int64]
-    score: NDArray[np.float64]
-
-    @classmethod
-    def unpack(cls, packed: bytes | None) -> Rows:
-        rows = np.frombuffer(packed or b"", _PACKED_TYPE)
-        return cls(
-            rows["text"].astype(np.int64),
-            rows["study"].astype(np.int64),
-            rows["kind"].astype(np.int64),
-            rows["score"].astype(np.float64).round(DECIMALS),
-        )
-
-    @classmethod
-    def unpack_formulations(cls, packed: bytes | None, count: int) -> tuple[Rows, ...]:
-        """Return the rows once for each formulation, with its scores."""
-        row_type = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("scores", ">f8", (count,))])
-        rows = np.frombuffer(packed or b"", row_type)
-        text, study, code = (rows[name].astype(np.int64) for name in ("text", "study", "kind"))
-        scores = rows["scores"].astype(np.float64).round(DECIMALS).reshape(-1, count)
-        return tuple(cls(text, study, code, scores[:, place]) for place in range(count))
-
-    def __getitem__(self, places: NDArray[Any]) -> Rows:
-        return Rows(self.text[places], self.study[places], self.kind[places], self.score[places])
-
-    def studies_of_best(self, limit: int) -> NDArray[np.int64]:
-        """Return the studies of the `limit` highest rows of each kind, ties with the last included."""
-        best = [np.empty(0, np.int64)]
-        for kind in range(len(KINDS)):
-            own = np.flatnonzero(self.kind == kind)
-            if len(own) > limit:
-                lowest = np.partition(self.score[own], len(own) - limit)[len(own) - limit]
-                own = own[self.score[own] >= lowest]
-            best.append(self.study[own])
-        return np.unique(np.concatenate(best))
-
-    def best_of(self, studies: NDArray[np.int64]) -> Rows:
-        """Return the highest row of each study and kind; of equals, the one with the lowest id."""
-        own = self[np.isin(self.study, studies)]
-        group = own.study * len(KINDS) + own.kind
-        order = np.lexsort((own.text, -own.score, group))
-        return own[order[np.unique(group[order], return_index=True)[1]]]
-
-    def best_of_kind(self, kind: int, studies: NDArray[np.int64], limit: int) -> Rows:
-        """Return the `limit` highest rows of a kind among these studies, the highest first."""
-        own = self[(self.kind == kind) & np.isin(self.study, studies)]
-        return own[np.lexsort((own.text, -own.score))[:limit]]
-
-    def means_of_best(self, studies: NDArray[np.int64], count: int = 3) -> dict[tuple[int, int], float]:
-        """Return the mean of the `count` highest scores by study and kind, left out where there are fewer."""
-        own = self[np.isin(self.study, studies)]
-        group = own.study * len(KINDS) + own.kind
-        own = own[np.lexsort((-own.score, group))]
-        groups, starts, counts = np.unique(np.sort(group), return_index=True, return_counts=True)
-        enough = counts >= count
-        places = starts[enough, None] + np.arange(count)
-        means = own.score[places].mean(axis=1).tolist()
-        keys = (divmod(key, len(KINDS)) for key in groups[enough].tolist())
-        return dict(zip(keys, means, strict=True))
 
 
 def _scores(
@@ -336,36 +266,58 @@ _WORDS = (
             SELECT id FROM {best_passages} ORDER BY score DESC, id LIMIT %(most)s
         ) AS best JOIN corpus_app_passage p USING (id) WHERE weighted.kind = 'passage'
     )
-    SELECT (SELECT array_agg(study_id) FROM best),
+    SELECT (SELECT array_agg(study_id) FROM best), (SELECT coalesce(sum(texts), 0)::bigint FROM terms),
            (SELECT coalesce(sum(texts) FILTER (WHERE kind <> 'passage'), 0)::bigint FROM corpus),
            (SELECT coalesce(sum(texts) FILTER (WHERE kind = 'passage'), 0)::bigint FROM corpus),
-           EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(text_index)s) AND indisvalid),
-           EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(%(passage_index)s) AND indisvalid)
+           (SELECT max(ef_search) FROM corpus_app_approximateindex WHERE encoder = %(space)s AND kind <> ''),
+           (SELECT ef_search FROM corpus_app_approximateindex WHERE name = %(passage_index)s)
 """.replace("{terms}", bm25.ALL_TERMS)
     .replace("{best_texts}", bm25.best("studytextterm", chosen="{of_texts}"))
     .replace("{best_passages}", bm25.best("passageterm", chosen="{of_passages}"))
 )
-_AMONG = "SELECT unnest(%(studies)s::bigint[])"
+_HITS_BY_LEXEME = """
+    SELECT p.study_id, terms.kind, p.text_id, terms.lexeme, p.frequency, p.length, idf, base, per_length
+    FROM terms CROSS JOIN LATERAL (
+        SELECT text_id, study_id, frequency, length FROM corpus_app_studytextterm p
+        WHERE p.lexeme = terms.lexeme AND p.kind = terms.kind AND p.study_id IN (SELECT id FROM studies)
+        OFFSET 0 -- without this fence the planner would read all postings
+    ) AS p
+    UNION ALL
+    SELECT s.study_id, terms.kind, p.passage_id, terms.lexeme, p.frequency, p.length, idf, base, per_length
+    FROM terms CROSS JOIN LATERAL (
+        SELECT passage_id, frequency, length FROM corpus_app_passageterm p
+        WHERE p.lexeme = terms.lexeme AND terms.kind = 'passage' OFFSET 0
+    ) AS p JOIN corpus_app_passage s ON s.id = p.passage_id WHERE s.study_id IN (SELECT id FROM studies)
+"""
+_HITS_BY_TEXT = """
+    SELECT s.study_id, s.kind, p.text_id, p.lexeme, p.frequency, p.length, idf, base, per_length
+    FROM corpus_app_studytext s CROSS JOIN LATERAL (
+        SELECT text_id, lexeme, frequency, length FROM corpus_app_studytextterm p
+        WHERE p.text_id = s.id AND p.lexeme = ANY(ARRAY(SELECT lexeme FROM question)) OFFSET 0
+    ) AS p JOIN terms USING (kind, lexeme) WHERE s.study_id IN (SELECT id FROM studies)
+    UNION ALL
+    SELECT s.study_id, terms.kind, p.passage_id, p.lexeme, p.frequency, p.length, idf, base, per_length
+    FROM corpus_app_passage s CROSS JOIN LATERAL (
+        SELECT passage_id, lexeme, frequency, length FROM corpus_app_passageterm p
+        WHERE p.passage_id = s.id AND p.lexeme = ANY(ARRAY(SELECT lexeme FROM question)) OFFSET 0
+    ) AS p JOIN terms USING (lexeme) WHERE terms.kind = 'passage' AND s.study_id IN (SELECT id FROM studies)
+"""
 _BEST_WORDS = (
     """
     WITH {terms},
+    studies AS MATERIALIZED (SELECT unnest(%(studies)s::bigint[]) AS id),
+    hits AS MATERIALIZED ({hits}),
     scored AS (
-        SELECT best.id AS text_id, t.study_id, weighted.kind, round(score * {scale}) / {scale} AS score
-        FROM weighted CROSS JOIN LATERAL {texts} AS best JOIN corpus_app_studytext t USING (id)
-        WHERE weighted.kind <> 'passage'
-        UNION ALL
-        SELECT best.id, p.study_id, weighted.kind, round(score * {scale}) / {scale}
-        FROM weighted CROSS JOIN LATERAL {passages} AS best JOIN corpus_app_passage p USING (id)
-        WHERE weighted.kind = 'passage'
-    )
-    SELECT {packed} FROM (
-        SELECT DISTINCT ON (study_id, kind) * FROM scored ORDER BY study_id, kind, score DESC, text_id
-    ) AS best
+        SELECT study_id, kind, text_id,
+               round({scale} * sum(idf * frequency / (frequency + base + per_length * length))) / {scale} AS score
+        FROM hits GROUP BY study_id, kind, text_id
+    ),
+    best AS (SELECT DISTINCT ON (study_id, kind) * FROM scored ORDER BY study_id, kind, score DESC, text_id),
+    matched AS (SELECT study_id, string_agg(DISTINCT lexeme, ' ') AS lexemes FROM hits GROUP BY study_id)
+    SELECT (SELECT {packed} FROM best), array_agg(study_id), array_agg(lexemes) FROM matched
 """.replace("{packed}", _PACKED)
     .replace("{terms}", bm25.ALL_TERMS)
     .replace("{scale}", f"1e{DECIMALS}::float8")
-    .replace("{texts}", bm25.best("studytextterm", limit="NULL", chosen=_TEXTS_OF.format(studies=_AMONG)))
-    .replace("{passages}", bm25.best("passageterm", limit="NULL", chosen=_PASSAGES_OF.format(studies=_AMONG)))
 )
 # `{scores}` becomes one column for each formulation of the question.
 _COSINES = """
@@ -398,25 +350,10 @@ _STUDIES = """
            EXISTS (SELECT FROM corpus_app_studytext t WHERE t.study_id = s.id AND t.kind IN ('question', 'plain'))
     FROM corpus_app_study s WHERE id = ANY(%(studies)s::bigint[])
 """
-_MATCHED = """
-    WITH {question},
-    asked AS MATERIALIZED (SELECT array_agg(lexeme) AS lexemes FROM question),
-    places AS (
-        SELECT s.study_id, p.lexeme FROM asked CROSS JOIN corpus_app_studytext s CROSS JOIN LATERAL (
-            SELECT lexeme FROM corpus_app_studytextterm p WHERE p.text_id = s.id AND p.lexeme = ANY(asked.lexemes)
-            OFFSET 0
-        ) AS p WHERE s.study_id = ANY(%(studies)s::bigint[])
-        UNION
-        SELECT s.study_id, p.lexeme FROM asked CROSS JOIN corpus_app_passage s CROSS JOIN LATERAL (
-            SELECT lexeme FROM corpus_app_passageterm p WHERE p.passage_id = s.id AND p.lexeme = ANY(asked.lexemes)
-            OFFSET 0
-        ) AS p WHERE s.study_id = ANY(%(studies)s::bigint[])
-    )
-    SELECT study_id, array_agg(lexeme) FROM places GROUP BY study_id
-""".replace("{question}", bm25.QUESTION)
 # Exact statements are planned once per connection, approximate ones each time: each index is for one encoder.
 _SETTINGS = {"max_parallel_workers_per_gather": "0", "jit": "off", "plan_cache_mode": "force_generic_plan"}
-_ANN_SETTINGS = f"""
-    SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.ef_search', '{ANN_EF}', true),
+_ANN_SETTINGS = """
+    SELECT set_config('plan_cache_mode', 'force_custom_plan', true),
+           set_config('hnsw.ef_search', %(ef_search)s::text, true),
            set_config('hnsw.iterative_scan', 'strict_order', true)
 """

@@ -62,7 +62,6 @@ def check_claims(request: HttpRequest) -> HttpResponse:
     return _page(request, form, rows=rows, done=len(rows), total=len(rows), skipped=checked["skipped"])
 
 
-@never_cache
 @require_POST
 def check_claim(request: HttpRequest) -> HttpResponse:
     """Check one claim of a text that was counted: the fragment that takes its place in the list."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -78,9 +78,12 @@ def _follow(request: HttpRequest, answer_id: str) -> dict[str, Any]:
     return {"is_sent": True}
 
 
-@never_cache
-@csrf_exempt  # the signed link is the right to do it, wherever it is opened
-@require_http_methods(["GET", "HEAD", "POST"])
+def _by_signed_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Accept a post from wherever the link is opened, mail programs included (RFC 8058): the link is the right."""
+    return never_cache(csrf_exempt(require_http_methods(["GET", "HEAD", "POST"])(view)))
+
+
+@_by_signed_link
 def confirm(request: HttpRequest, token: str) -> HttpResponse:
     """Ask whether to confirm an address, and do it on POST: programs that open every link confirm nothing."""
     pk = _read(token)
@@ -92,9 +95,7 @@ def confirm(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "qa/follow_link.html", context, status=status)
 
 
-@never_cache
-@csrf_exempt  # mail programs post here for their reader (RFC 8058)
-@require_http_methods(["GET", "HEAD", "POST"])
+@_by_signed_link
 def unfollow(request: HttpRequest, token: str) -> HttpResponse:
     """Ask whether to stop, and erase the follower on POST."""
     pk = _read(token)

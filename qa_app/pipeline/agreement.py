@@ -54,7 +54,7 @@ class FindingConcepts:
     comparator: frozenset[str]
     outcome: frozenset[str]
     main: frozenset[str] = field(default=frozenset(), compare=False)
-    """The part of the intervention before what went along with it: "creatine" of "creatine with training"."""
+    """The part of the intervention before what went along with it: "tea" of "tea with milk"."""
 
     @property
     def is_mapped(self) -> bool:

@@ -14,7 +14,7 @@ from qa_app.pipeline.records import Draft, DraftSentence, Evidence, Generator
 from qa_app.writers import prompting
 from qa_app.writers.drafts import Bounds, DraftPart, Unreadable, complete_rows, read_part
 from qa_app.writers.model_server import ModelServer
-from qa_app.writers.prompting import PARTS, ReplyRequest, Plan, prompt_name
+from qa_app.writers.prompting import PARTS, Plan, ReplyRequest, prompt_name
 from qa_app.writers.records import Deadline, Reply, Request, ServerFailed
 
 EMPTY_PART = DraftPart()

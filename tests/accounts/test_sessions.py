@@ -73,6 +73,7 @@ def test_a_login_gets_a_new_session_and_cookies_that_scripts_cannot_read(client:
 
     cookie = client.cookies["sessionid"]
     assert cookie.value != "planted-by-somebody-else"
+    assert len(cookie.value) == 32, "of 36 signs, drawn by secrets: 165 bits"
     assert cookie["httponly"]
     assert cookie["samesite"] == "Lax"
     assert client.cookies["csrftoken"]["httponly"]
@@ -198,6 +199,7 @@ def test_the_log_is_read_and_exported_by_administrators_alone(client: Client) ->
     assert "login failed" in page
     assert "Export as CSV" in page
     assert [row["kind"] for row in rows] == ["login_failed"]
+    assert rows[0]["at"].endswith("+00:00")
     assert rows[0]["actor"].startswith("'=HYPERLINK")
     assert "\x1b" not in rows[0]["actor"]
     pk = AuditEntry.objects.last().pk  # type: ignore[union-attr]

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from corpus_app import embedding, indexing
 from corpus_app.embedding import Matrix
-from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study, StudyWord
+from corpus_app.models import Passage, PassageSentence, PassageTerm, PassageVector, Study, StudyWord, TermStatistics
 from tests.builders import make_collection, make_study, run_command
 from tests.fakes import WordHashEncoder
 
@@ -64,6 +64,9 @@ def test_every_fault_is_found_and_named(study: Study) -> None:
             break_it()
             assert any(problem.startswith("S018 passage 1") and fault in problem for problem in indexing.audit()), fault
             transaction.set_rollback(True)
+    TermStatistics.objects.filter(kind="passage", lexeme="set").update(max_frequency=0)
+    assert indexing.audit() == ["passage set: the statistics of this lexeme are not those of its terms"]
+    TermStatistics.objects.filter(kind="passage", lexeme="set").update(max_frequency=9)
     PassageTerm.objects.filter(lexeme="set").update(lexeme="another")
     StudyWord.objects.filter(field="author").delete()
     assert indexing.audit() == [

@@ -1,17 +1,21 @@
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import numpy as np
+import psycopg
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.test import Client
+from django.urls import reverse
 
 from corpus_app import embedding, indexing, passages, search
 from corpus_app.embedding import Matrix
-from corpus_app.indexing import approximate
-from corpus_app.models import Passage, PassageSentence, PassageVector, Study, StudyText
-from corpus_app.records import TextKind
+from corpus_app.indexing.planner_statistics import update_planner_statistics
+from corpus_app.models import ApproximateIndex, Passage, PassageSentence, PassageVector, Study, StudyText
 from tests.builders import make_passage, make_study
 from tests.fakes import WordHashEncoder
 
@@ -78,7 +82,7 @@ def test_every_passage_and_sentence_gets_its_vector_once(encoder: WordHashEncode
     passage = make_passage(heading="A trial", text=TWO_SENTENCES)
     draft = make_study(status="draft", texts=(TWO_SENTENCES,))
 
-    assert indexing.index_stale() == indexing.Indexed(2)
+    assert indexing.index_stale().count == 2
 
     vector = PassageVector.objects.get(passage=passage)
     assert (vector.content_hash, vector.searchable) == (passage.content_hash, True)
@@ -88,7 +92,7 @@ def test_every_passage_and_sentence_gets_its_vector_once(encoder: WordHashEncode
     assert indexing.audit() == []
     encoder.calls.clear()
     change(passage.study, notice="corrected")
-    assert indexing.index_stale() == indexing.Indexed(0)
+    assert indexing.index_stale().count == 0
     assert encoder.calls == []
 
 
@@ -215,7 +219,7 @@ def test_a_text_that_breaks_the_encoder_does_not_stop_the_others() -> None:
 def test_bad_vectors_are_refused_and_an_absent_encoder_costs_no_attempt() -> None:
     passage = make_passage(text="An endless vector.")
     with embedding.use(Faulty()):
-        assert indexing.index_stale() == indexing.Indexed(0, failed=(passage.pk,))
+        assert indexing.index_stale().failed == (passage.pk,)
         assert not PassageVector.objects.exists()
 
         edit(passage, "It is away.")
@@ -223,24 +227,6 @@ def test_bad_vectors_are_refused_and_an_absent_encoder_costs_no_attempt() -> Non
             indexing.index_stale()
     assert Passage.objects.get().index_attempts == 0
     assert indexing.has_work()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_only_one_process_indexes_at_a_time() -> None:
-    def ask() -> bool:
-        try:
-            with indexing.index_lock() as ours:
-                return ours
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(1) as another:
-        assert not indexing.is_under_way()
-        with indexing.index_lock() as ours:
-            assert ours
-            assert indexing.is_under_way()
-            assert another.submit(ask).result() is False
-        assert another.submit(ask).result() is True
 
 
 @pytest.fixture
@@ -268,22 +254,29 @@ def crowd(encoder: WordHashEncoder) -> list[int]:
     return ids
 
 
+@pytest.fixture
+def from_100(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpus_app.models.ANN_FROM", 100)
+
+
+@pytest.mark.usefixtures("from_100", "crowd")
 def test_the_indexes_of_another_encoder_go(encoder: WordHashEncoder) -> None:
-    assert (indexing.build_ann(), indexing.measure_ann()) == ((), indexing.Recall(0, 1.0))
-    make_study()
-    indexing.index_stale()
-    connection.check_constraints()
-    former = indexing.build_ann()
+    former = indexing.maintain_ann([encoder.name])
+    assert [row.collection for row in former] == ["", Study.objects.get().collection_id]
+    assert indexing.maintain_ann([encoder.name]) == ()
     PassageVector.objects.update(encoder="next@test")
     connection.check_constraints()
 
     with embedding.use(WordHashEncoder("next@test")):
-        present = indexing.build_ann()
+        present = indexing.maintain_ann(["next@test"])
 
     with connection.cursor() as cursor:
-        cursor.execute(approximate.ANN_INDEX_NAMES)
-        assert {name for (name,) in cursor.fetchall()} == set(present)
-    assert not set(former) & set(present)
+        cursor.execute("SELECT indexname FROM pg_indexes WHERE indexname ~ '^(vector|text)_ann_'")
+        assert {name for (name,) in cursor.fetchall()} == {row.name for row in present}
+    assert not {row.name for row in former} & {row.name for row in present}
+    Study.objects.update(status="withdrawn")
+    indexing.maintain_ann(["next@test"])
+    assert not ApproximateIndex.objects.exists()
 
 
 def scans(index: str) -> int:
@@ -295,31 +288,65 @@ def scans(index: str) -> int:
 def test_a_large_corpus_uses_its_index(
     crowd: list[int], monkeypatch: pytest.MonkeyPatch, encoder: WordHashEncoder
 ) -> None:
-    assert len(indexing.build_ann()) == 2 + len(TextKind)
-    recall = indexing.measure_ann(questions=40)
-    assert recall.questions == 40
-    assert recall.share >= 0.98
-
     indexing.sync_studies([Study.objects.get().pk])
     PassageVector.objects.update(searchable=True)
+    connection.check_constraints()
     vector = tuple(PassageVector.objects.get(passage=crowd[7]).vector)
     collections = (None, Study.objects.get().collection_id)
     exact = [search.find("text 367", vector, collection=one, limit=50) for one in collections]
+    assert indexing.maintain_ann([encoder.name]) == ()
     monkeypatch.setattr("corpus_app.models.ANN_FROM", 100)
+    rows = indexing.maintain_ann([encoder.name])
+    assert [row.vectors for row in rows] == [400, 400]
+    assert all(row.recall >= 0.98 for row in rows)
     with connection.cursor() as cursor:
         # So few rows are sooner read and sorted than looked up.
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")
-    before = scans(PassageVector.ann_index(encoder.name))
+    before = scans(rows[0].name)
     near = [search.find("text 367", vector, collection=one, limit=50) for one in collections]
 
-    assert scans(PassageVector.ann_index(encoder.name)) > before
+    assert scans(rows[0].name) > before
     for wanted, found in zip(exact, near, strict=True):
         by_meaning = [{hit.passage_id for hit in hits if hit.cosine > 0.5} for hits in (wanted.hits, found.hits)]
         assert len(by_meaning[0] & by_meaning[1]) >= 0.95 * len(by_meaning[0])
         assert all(hit.cosine is not None for hit in found.hits)
-        assert found.dense.lowest == pytest.approx(wanted.dense.lowest, abs=0.1)
-        assert found.dense.highest == wanted.dense.highest
         assert found.lexical == wanted.lexical
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("from_100")
+def test_a_build_blocks_neither_search_nor_publishing(
+    crowd: list[int], encoder: WordHashEncoder, client: Client
+) -> None:
+    def build() -> int:
+        try:
+            return len(indexing.maintain_ann([encoder.name]))
+        finally:
+            connection.close()
+
+    client.force_login(User.objects.create_superuser("c"))
+    study = Study.objects.get()
+    with psycopg.connect(**connection.get_connection_params()) as old, ThreadPoolExecutor(1) as pool:
+        old.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        old.execute("SELECT count(*) FROM corpus_app_passagevector")  # a build waits for views as old as this
+        building = pool.submit(build)
+        until = time.monotonic() + 30
+        while indexing.build_progress() is None and time.monotonic() < until:
+            time.sleep(0.1)
+
+        change(study, notice="retracted")
+        assert found_by("text 367") == set()
+        change(study, notice="none")
+        assert found_by("text 367")
+        assert indexing.maintain_ann([encoder.name]) == ()
+        update_planner_statistics()
+        assert "Being built" in client.get(reverse("admin:corpus_app_encoder"), secure=True).content.decode()
+        assert not building.done()
+        old.rollback()
+        assert building.result(timeout=60) == 2
+    assert "of the 20 nearest" in client.get(reverse("admin:corpus_app_encoder"), secure=True).content.decode()
+    indexing.maintain_ann([])  # the database is used again
+    assert not ApproximateIndex.objects.exists()
 
 
 class Deadly(WordHashEncoder):

@@ -14,14 +14,15 @@ import pytest
 from celery import current_app
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from corpus_app import indexing, tasks
 from corpus_app.curation import jobs
-from corpus_app.models import CorpusEvent, ImportItem, ImportJob, Passage, PassageVector, Study
+from corpus_app.models import CorpusEvent, ImportItem, ImportJob, IndexBatch, PassageVector, Study
 from corpus_app.records import Status
 from inform_site import queue
 from inform_site.models import QueueBeat
-from tests.builders import make_curator, make_passage, make_study
+from tests.builders import make_curator, make_study
 from tests.fakes import WordHashEncoder
 
 pytestmark = pytest.mark.django_db
@@ -184,26 +185,43 @@ def test_delivered_eight_times_at_once_every_text_is_encoded_once(encoder: WordH
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_call_while_another_ends_is_not_lost(encoder: WordHashEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_study()
-    index_stale = indexing.index_stale
-    turned_away: list[Passage] = []
+def test_two_workers_share_the_work_and_one_that_is_killed_is_made_good(
+    start_worker: Callable[..., subprocess.Popen[bytes]], encoder: WordHashEncoder, tmp_path: Path
+) -> None:
+    workers = IndexBatch.objects.exclude(done_at=None).order_by().values("worker").distinct()
+    first, _ = [start_worker("--queues", "index", "--hostname", f"index-{name}@%h") for name in "ab"]
 
-    def publish_and_call() -> None:
-        turned_away.append(make_passage())
-        tasks.index_stale_passages()
+    def are_both_at_it() -> bool:
+        make_study(texts=tuple(f"Squats and set {place}. They helped." for place in range(indexing.BATCH)))
+        tasks.index_stale_passages.delay()
+        return workers.count() == 2
 
-    def index_then_be_called(**options: object) -> indexing.Indexed:
-        done = index_stale(**options)
-        if not turned_away:
-            in_threads(publish_and_call)
-        return done
+    wait_for(are_both_at_it, tmp_path)
+    kill(first)
+    tasks.index_stale_passages.delay()
 
-    monkeypatch.setattr(indexing, "index_stale", index_then_be_called)
+    wait_for(lambda: not indexing.has_work(), tmp_path)
+    assert indexing.progress().missing == 0
+    assert indexing.audit() == []
+    assert not indexing.is_under_way()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_just_written_comes_before_the_backlog(
+    encoder: WordHashEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        make_study(texts=tuple(f"Old {number} {place}." for place in range(indexing.BATCH)))
+    late = make_study(texts=("Just written.",))
+    CorpusEvent.objects.all().delete()
+    CorpusEvent.objects.create(at=timezone.now(), actor_name="c", action="publish", study_key=late.study_id)
+    monkeypatch.setattr(tasks, "MAX_RUN_SECONDS", 0)
+    monkeypatch.setattr(tasks.index_stale_passages, "delay", lambda: None)
+
     tasks.index_stale_passages()
 
-    assert PassageVector.objects.filter(passage=turned_away[0]).exists()
-    assert indexing.audit() == []
+    assert PassageVector.objects.get().passage.study == late
+    assert indexing.pace() > 0
 
 
 def test_out_of_time_it_calls_itself_again(encoder: WordHashEncoder, monkeypatch: pytest.MonkeyPatch) -> None:

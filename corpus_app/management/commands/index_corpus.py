@@ -9,12 +9,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from corpus_app import indexing
+from corpus_app import embedding, indexing, search
 from corpus_app.embedding import EncoderUnavailable
-from corpus_app.models import ANN_FROM
 
 BAR_WIDTH = 30
-WAIT_SECONDS = 0.5
 
 
 class Command(BaseCommand):
@@ -24,16 +22,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--all", action="store_true", help="embed every passage anew, and drop the vectors of other encoders"
         )
-        parser.add_argument(
-            "--ann",
-            action="store_true",
-            help=f"then build the approximate indexes, which search uses above {ANN_FROM:,} passages",
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         self._shown = -1
         try:
-            indexed = self._index(options["all"])
+            index = indexing.index_all if options["all"] else indexing.index_stale
+            indexed = index(on_progress=self._show)
         except EncoderUnavailable as error:
             raise CommandError(str(error)) from error
         progress = indexing.progress()
@@ -44,39 +38,35 @@ class Command(BaseCommand):
         if given_up:
             raise CommandError(f"Not indexed: {given_up}. `manage.py check_corpus` says which, and why.")
 
-        if options["ann"]:
-            self._build_ann()
+        self._build_ann()
 
     def _build_ann(self) -> None:
+        """Build the approximate indexes that a large corpus lacks, as the worker does."""
         started = time.monotonic()
-        names = indexing.build_ann()
-        recall = indexing.measure_ann()
-        self.stdout.write(
-            f"Approximate indexes: {len(names)}, in {time.monotonic() - started:.1f} s. "
-            f"They find {recall.share:.1%} of the 20 nearest passages (recall@20, {recall.questions} questions)."
-        )
-
-    def _index(self, everything: bool) -> indexing.Indexed:
-        has_announced = False
-        while True:
-            with indexing.index_lock() as is_ours:
-                if is_ours:
-                    index = indexing.index_all if everything else indexing.index_stale
-                    return index(on_progress=self._show)
-            if not has_announced:
-                self.stdout.write("A worker is indexing already; waiting for it.")
-                has_announced = True
-            time.sleep(WAIT_SECONDS)
+        built = indexing.maintain_ann([search.encoder_name(), embedding.active_name()])
+        for row in built:
+            self.stdout.write(f"Approximate index of {row}: recall@20 {row.recall:.1%} with ef_search {row.ef_search}.")
+        if built:
+            self.stdout.write(f"Built in {time.monotonic() - started:.1f} s.")
 
     def _show(self, progress: indexing.Progress) -> None:
-        """Print progress: a bar on a terminal, else a line per tenth."""
+        """Print progress with the pace of all workers: a bar on a terminal, else a line per tenth."""
         share = progress.done / progress.total if progress.total else 1.0
         if sys.stdout.isatty() and self.stdout._out is sys.stdout:
             filled = round(share * BAR_WIDTH)
             end = "\n" if progress.done == progress.total else ""
             bar = "#" * filled + "." * (BAR_WIDTH - filled)
-            self.stdout.write(f"\r[{bar}] {progress.done} of {progress.total} passages", ending=end)
+            self.stdout.write(f"\r[{bar}] {_told(progress)}", ending=end)
             self.stdout.flush()
         elif int(share * 10) > self._shown:
             self._shown = int(share * 10)
-            self.stdout.write(f"{progress.done} of {progress.total} passages")
+            self.stdout.write(_told(progress))
+
+
+def _told(progress: indexing.Progress) -> str:
+    """Return the progress in words, with the pace and the remaining time where they are known."""
+    words = f"{progress.done} of {progress.total} passages"
+    pace = indexing.pace()
+    if not pace or not progress.missing:
+        return words
+    return f"{words}, {pace:.1f} a second, {progress.missing / pace / 60:.0f} minutes left"

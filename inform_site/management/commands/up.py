@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from typing import Any
@@ -24,7 +25,7 @@ from inform_site import web
 from inform_site.curator import ensure_development_curator
 from inform_site.environment import cores
 from inform_site.postgres import EmbeddedPostgres, PostgresError
-from inform_site.queues import UPKEEP
+from inform_site.queues import INDEX, UPKEEP
 from inform_site.supervisor import MAX_BACKOFF_SECONDS, Supervisor
 
 HOST = "127.0.0.1"
@@ -162,10 +163,10 @@ def serve(bound: socket.socket, port: int) -> int:
     server = settings.EMBEDDED_POSTGRES
     with Supervisor() as supervisor, DatabaseGuard(supervisor, server) if server else contextlib.nullcontext():
         web.start(supervisor, bound)
-        for queue in settings.QUEUES:
+        for name, queue in workers():
             supervisor.start(
-                queue.name,
-                worker_command(queue.name),
+                name,
+                worker_command(queue, name),
                 environment=web.environment(threads=cores(), DATABASE_POOL_SIZE="0"),
                 folder=settings.BASE_DIR,
                 max_failures=web.MAX_FAILURES,
@@ -173,14 +174,22 @@ def serve(bound: socket.socket, port: int) -> int:
         return supervisor.run(Arrival(supervisor, port).look)
 
 
-def worker_command(queue: str) -> list[str]:
-    """Return the command of the worker of one queue; that of upkeep has the scheduler inside.
+def workers() -> Iterator[tuple[str, str]]:
+    """Yield the name of each worker with its queue: one for each queue, WORKERS for that of vectors."""
+    for queue in settings.QUEUES:
+        yield queue.name, queue.name
+        if queue.name == INDEX:
+            yield from ((f"{INDEX}-{number}", INDEX) for number in range(2, settings.WORKERS + 1))
+
+
+def worker_command(queue: str, name: str) -> list[str]:
+    """Return the command of a worker of one queue; that of upkeep has the scheduler inside.
 
     Silence Celery's warning about root, which may be the only user in a container.
     """
     silence = ["-W", "ignore::UserWarning:celery.platforms"]
     options = "--concurrency 1 --without-gossip --without-mingle --without-heartbeat --loglevel warning"
-    of_queue = ["--queues", queue, "--hostname", f"{queue}@%h", *(["-B"] if queue == UPKEEP else [])]
+    of_queue = ["--queues", queue, "--hostname", f"{name}@%h", *(["-B"] if queue == UPKEEP else [])]
     celery = [sys.executable, *silence, "-m", "celery", "--quiet", "-A", "inform_site"]
     return [*celery, "worker", *of_queue, *options.split()]
 
