@@ -43,6 +43,7 @@ class OwnSite:
     data: Path
     pid: int
     secret: str = ""
+    collection: str = ""
     server_errors: list[str] = field(default_factory=list)
     _auditor: subprocess.Popen[str] | None = None
 
@@ -168,11 +169,14 @@ def own_site(data: Path | None = None, **variables: str) -> Iterator[OwnSite]:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         site.secret = json.loads(site._auditor.stdout.readline() if site._auditor.stdout else "")
+        with site.connect() as connection:
+            [[site.collection], *_] = connection.execute("SELECT slug FROM corpus_app_collection ORDER BY 1").fetchall()
         site.audit()
         yield site
     finally:
-        for running in filter(None, (site._auditor, process)):
-            _end(running)
+        if site._auditor is not None:
+            _end(site._auditor)
+        _end(process)
         log.close()
         if data is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -183,6 +187,12 @@ def children(pid: int) -> list[tuple[int, str]]:
     asked = ["/bin/ps", "--ppid", str(pid), "-o", "pid=,args="]
     lines = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.splitlines()
     return [(int(number), command) for number, _, command in (line.strip().partition(" ") for line in lines)]
+
+
+def megabytes(pid: int) -> float:
+    """Return the resident memory of a process."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1_000
 
 
 def _wait_for_start(site: OwnSite, process: subprocess.Popen[bytes]) -> None:
