@@ -121,9 +121,9 @@ class OwnSite:
                 return int(row[0]) if row else 0
         raise TimeoutError("the database lost three connections")
 
-    def audit(self) -> list[str]:
+    def audit(self, patience_seconds: float = PATIENCE_SECONDS) -> list[str]:
         """Return the faults of the index, as `manage.py check_corpus` does, after waiting for what is only late."""
-        end, faults = time.monotonic() + PATIENCE_SECONDS, ["not looked at"]
+        end, faults = time.monotonic() + patience_seconds, ["not looked at"]
         while faults and time.monotonic() < end:
             faults = self._ask_auditor()
             if faults:
@@ -171,7 +171,8 @@ def own_site(data: Path | None = None, **variables: str) -> Iterator[OwnSite]:
         site.secret = json.loads(site._auditor.stdout.readline() if site._auditor.stdout else "")
         with site.connect() as connection:
             [[site.collection], *_] = connection.execute("SELECT slug FROM corpus_app_collection ORDER BY 1").fetchall()
-        site.audit()
+        if faults := site.audit(START_SECONDS):  # the first vectors wait for the encoder
+            raise TimeoutError(f"the site was not indexed: {faults[:3]}")
         yield site
     finally:
         if site._auditor is not None:
@@ -184,7 +185,7 @@ def own_site(data: Path | None = None, **variables: str) -> Iterator[OwnSite]:
 
 def children(pid: int) -> list[tuple[int, str]]:
     """Return the processes that a process has started, with their commands."""
-    asked = ["/bin/ps", "--ppid", str(pid), "-o", "pid=,args="]
+    asked = ["/bin/ps", "ww", "--ppid", str(pid), "-o", "pid=,args="]
     lines = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.splitlines()
     return [(int(number), command) for number, _, command in (line.strip().partition(" ") for line in lines)]
 
