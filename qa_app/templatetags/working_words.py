@@ -31,13 +31,13 @@ def figure(context: Context, name: str) -> SafeString:
 
 @register.filter
 def figure_words(value: Any) -> str:
-    """Format a number with at most two decimals, a flag as yes or no, and a choice as words."""
+    """Format a number with at most two decimals, a flag as yes or no, and a choice as it is written in settings."""
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, float):
         text = f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) >= 0.005 or value == 0 else f"{value:.1g}"
         return text.replace(".", str(formats.get_format("DECIMAL_SEPARATOR")))
-    return str(value).replace("_", " ")
+    return format_html("<code>{}</code>", value) if isinstance(value, str) else str(value)
 
 
 @register.filter

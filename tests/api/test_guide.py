@@ -196,7 +196,7 @@ def kinds(base: type[exceptions.APIException]) -> Iterator[type[exceptions.APIEx
 def defaults() -> dict[str, tuple[str, Limits]]:
     """The setting and the default limits of each quota."""
     source = (ROOT / "inform_site" / "settings.py").read_text(encoding="utf-8")
-    found = re.findall(r'"(\w+)": read\("(INFORM_\w+)"\)', source)
+    found = re.findall(r'"(\w+)": read\("(INFORM_(?:ANONYMOUS|KEY)_\w+)"\)', source)
     assert {quota for quota, _ in found} == set(settings.KEY_QUOTAS) | set(settings.ANONYMOUS_QUOTAS)
     return {setting: (quota, VARIABLES[setting].default) for quota, setting in found}
 

@@ -54,7 +54,7 @@ def log_in(page: Page, site: Site, name: str) -> None:
     page.goto(f"{site.url}/admin/")
     page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill("rowing-at-dawn")
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Log in", exact=True).click()
     page.locator("#user-tools").wait_for()
 
 

@@ -148,6 +148,7 @@ def test_the_mark_unconfirmed_is_taken_away_with_a_source_alone(curator: User) -
 
 
 def test_the_risk_of_bias_is_judged_on_the_page_of_the_study(client: Client, curator: User) -> None:
+    declare_site()
     study = make_study()
     url = address("study_change", study.pk)
     cells = {f"risk_of_bias_{3 + 2 * n}": "low" for n, domain in enumerate(BIAS_ORDER) if domain in DOMAINS}

@@ -143,7 +143,7 @@ def test_roles_have_exactly_their_permissions_and_migrate_restores_them() -> Non
     assert reviewers - curators == {"review_study"}
     assert administrators - reviewers == {
         "view_user", "add_user", "change_user", "view_group", "manage_vectors", "view_apikey", "add_apikey",
-        "change_apikey",
+        "change_apikey", "view_auditentry",
     }  # fmt: skip
     assert not any(word in name for name in administrators for word in ("session", "logentry", "delete_user"))
 
