@@ -179,25 +179,30 @@ def _orders(site: OwnSite, orders: Iterable[str]) -> Tally:
     for order in orders:
         for place in PLACES:
             word = new_word()
-            planted = {"title": f"Seeds of {word} in warm soil", "author": "Example AB"}
-            planted["passage"] = f"Seeds of {word} germinated earlier in warm soil than in cold soil."
-            question = f"Do seeds of {word} germinate earlier in warm soil?"
+            planted = {"title": "Basil seeds in warm soil", "author": "Example AB"}
+            planted["passage"] = "Basil seeds germinated earlier in warm soil than in cold soil."
+            question = "Do basil seeds germinate earlier in warm soil than in cold soil?"
             if place == "question":
                 question = f"{question} {order}"[:2_000]
             else:
                 planted[place] = f"{planted[place]} {order}"[:900]
             tally.send(site, "POST", "/api/v1/desk/studies", json=_study(site, word, **planted))
-            published = tally.send(site, "POST", f"/api/v1/desk/studies/{word}/publish", json={}, headers=_ANY_VERSION)
+            published = tally.send(
+                site, "POST", f"/api/v1/desk/studies/{word}/publish", json={}, headers=_version(site, word)
+            )
             answer = tally.send(site, "POST", "/api/v1/answers", json={"question": question})
             if answer is not None and answer.is_success:
                 tally.broken += [f"{place}: {said}" for said in _obeyed(answer.json(), planted["passage"])]
             if published is not None and published.is_success:  # so that orders do not pile up
                 body = {"reason": "The sweep is over."}
-                tally.send(site, "POST", f"/api/v1/desk/studies/{word}/withdraw", json=body, headers=_ANY_VERSION)
+                tally.send(
+                    site, "POST", f"/api/v1/desk/studies/{word}/withdraw", json=body, headers=_version(site, word)
+                )
     return tally
 
 
-_ANY_VERSION = {"If-Match": "*"}
+def _version(site: OwnSite, study: str) -> dict[str, str]:
+    return {"If-Match": site.request("GET", f"/api/v1/desk/studies/{study}").headers.get("etag", "")}
 
 
 def _obeyed(answer: dict[str, Any], passage: str) -> list[str]:
