@@ -190,7 +190,7 @@ def _orders(site: OwnSite, orders: Iterable[str]) -> Tally:
             published = tally.send(
                 site, "POST", f"/api/v1/desk/studies/{word}/publish", json={}, headers=_version(site, word)
             )
-            answer = tally.send(site, "POST", "/api/v1/answers", json={"question": question})
+            answer = tally.send(site, "POST", "/api/v1/answers", json={"question": question, "writer": "llm"})
             if answer is not None and answer.is_success:
                 tally.broken += [f"{place}: {said}" for said in _obeyed(answer.json(), planted["passage"])]
             if published is not None and published.is_success:  # so that orders do not pile up
