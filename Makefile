@@ -8,8 +8,12 @@ N := 100000
 REAL := 5000
 SCALE := .data-scale
 
+FAULTS := 224
+REQUESTS := 20000
+MINUTES := 30
+
 .DEFAULT_GOAL := help
-.PHONY: help run new setup quick test check fix fuzz eval calibrate bench bench-scale screenshots schema settings messages lock python
+.PHONY: help run new setup quick test check fix fuzz eval calibrate bench bench-scale faults abuse soak screenshots schema settings messages lock python
 
 help: ## list the chores
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +60,15 @@ bench: setup ## time the encoder and the search
 bench-scale: setup ## fill a data directory of its own (SCALE) with N passages of the text below DATA, and measure its search; without DATA: measure again
 	@export INFORM_DATA_DIR="$(abspath $(SCALE))" && $(PYTHON) manage.py migrate --verbosity 0 && \
 	    exec $(PYTHON) -m lab bench_scale --passages $(N) --real $(REAL) $(if $(DATA),--text "$(DATA)")
+
+faults: setup ## hurt a site of its own FAULTS times (224) while it works: kills, freezes, a full disk, lost connections, locks
+	@exec $(PYTHON) -m lab faults --number $(FAULTS)
+
+abuse: setup ## send a site of its own REQUESTS (20,000) of strangers; ROBUSTNESS: a folder of hostile texts, too
+	@exec $(PYTHON) -m lab abuse --number $(REQUESTS) $(if $(ROBUSTNESS),"$(ROBUSTNESS)")
+
+soak: setup ## work a site of its own for MINUTES (30), and see that memory and connections stay as they are
+	@exec $(PYTHON) -m lab soak --minutes $(MINUTES)
 
 screenshots: setup ## take a picture of every page, phone and desk, light and dark, to docs/screenshots
 	@exec $(PYTHON) -m pytest -q -p no:randomly tests/browser/screenshots.py $(ARGS)

@@ -8,6 +8,7 @@ from celery.signals import worker_init, worker_ready
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection
+from kombu.transport import pgmq
 from psycopg_pool.base import AttemptWithBackoff
 
 from common.waking import wake
@@ -17,6 +18,23 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
 # The pool of the queue tries again every second. psycopg doubles the pause, so a long outage would last minutes longer.
 AttemptWithBackoff.DELAY_BACKOFF = 1.0
+
+_acknowledge: Any = pgmq.Channel.basic_ack
+
+
+def acknowledge(channel: Any, delivery_tag: str, multiple: bool = False) -> None:
+    """Acknowledge a message, and free its slot even where the connection is lost meanwhile.
+
+    kombu only logs the loss. The worker's one slot would stay taken, so it would never ask the queue again.
+    """
+    try:
+        _acknowledge(channel, delivery_tag, multiple)
+    except Exception:
+        channel.qos.ack(delivery_tag)
+        raise
+
+
+pgmq.Channel.basic_ack = acknowledge  # type: ignore[method-assign]
 
 app = Celery("inform")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -5,10 +5,14 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import celery
+import psycopg
 import pytest
+from kombu.transport import pgmq
+from kombu.transport.virtual import QoS
 
 from common import waking
 from inform_site.caching import SteadyRedisCache
@@ -40,6 +44,20 @@ def test_a_queue_that_hangs_holds_up_one_page_and_no_more(monkeypatch: pytest.Mo
     may_go.set()
 
     assert asked == ["a.task"]
+
+
+def test_an_acknowledgement_lost_with_its_connection_leaves_the_worker_its_slot() -> None:
+    def lose(*message: object) -> None:
+        raise psycopg.OperationalError("terminating connection")
+
+    qos = QoS(SimpleNamespace(do_restore=False), prefetch_count=1)
+    qos.append(SimpleNamespace(delivery_info={"pgmq_queue": "index", "pgmq_msg_id": 7}), "tag")
+    assert not qos.can_consume()
+
+    with pytest.raises(psycopg.OperationalError):
+        pgmq.Channel.basic_ack(SimpleNamespace(qos=qos, pgmq=SimpleNamespace(delete=lose)), "tag")
+
+    assert qos.can_consume()
 
 
 def test_a_clock_that_was_set_back_stops_no_periodic_task(tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ import time
 from argparse import ArgumentParser
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpx2
 from django.core.management.base import BaseCommand, CommandError
+
+from lab.own_site import megabytes
 
 PATIENCE_SECONDS = 30.0
 REST_SECONDS = 20.0  # after which memory is measured again
@@ -108,7 +109,4 @@ def _p99(values: list[float]) -> float:
 
 def _megabytes(pid: int | None) -> float:
     """Return the resident memory of a process; 0 where none is named."""
-    if pid is None:
-        return 0.0
-    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1_000
+    return 0.0 if pid is None else megabytes(pid)
