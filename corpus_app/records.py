@@ -214,7 +214,7 @@ TITLE_RUN = 6  # consecutive words of a title that name it
 
 
 class WordField(StrEnum):
-    """Where the words of a study are from."""
+    """Parts of a study that have words."""
 
     PASSAGE = "passage"
     AUTHOR = "author"
@@ -225,7 +225,7 @@ class WordField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NameCues:
-    """What a text may name studies by; words are normalised as those of `StudyWord`."""
+    """The names by which a text may mean studies; words are normalised as those of `StudyWord`."""
 
     dois: tuple[str, ...] = ()
     pmids: tuple[str, ...] = ()

@@ -28,6 +28,7 @@ from lab.own_site import PATIENCE_SECONDS, OwnSite
 CANARY = "Canary4711"
 ASKED = "When should tomatoes be sown?"
 PLACES = ("question", "title", "author", "passage")
+ATTEMPTS = 10  # a second apart, until a new study is found by meaning
 TEXTS = (
     "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "javascript:alert(1)", "<svg/onload=alert(1)>",
     "{{7*7}}${7*7}", "'; DROP TABLE corpus_app_study; --", "\u202egnp.exe", "Z\u0351\u036b\u0343a\u036c\u030algo",
@@ -46,7 +47,7 @@ _LAUGHS = "".join(f'<!ENTITY a{n + 1} "{f"&a{n};" * 10}">' for n in range(9))
 
 @dataclass
 class Tally:
-    """What one kind of abuse did: requests by status, and the promises that it broke."""
+    """Requests of one kind of abuse, by status, and the promises that they broke."""
 
     kind: str
     statuses: Counter[int] = field(default_factory=Counter)
@@ -175,7 +176,7 @@ def _study(site: OwnSite, word: str, *, title: str, author: str, passage: str) -
 
 def _orders(site: OwnSite, orders: Iterable[str]) -> Tally:
     """Plant each order in each place, and ask a site whose model obeys everything: nothing may leave but quotations."""
-    tally = Tally("orders to the model")
+    tally, written = Tally("orders to the model"), 0
     for order in orders:
         for place in PLACES:
             word = new_word()
@@ -190,15 +191,29 @@ def _orders(site: OwnSite, orders: Iterable[str]) -> Tally:
             published = tally.send(
                 site, "POST", f"/api/v1/desk/studies/{word}/publish", json={}, headers=_version(site, word)
             )
-            answer = tally.send(site, "POST", "/api/v1/answers", json={"question": question, "writer": "llm"})
-            if answer is not None and answer.is_success:
-                tally.broken += [f"{place}: {said}" for said in _obeyed(answer.json(), planted["passage"])]
+            answer = _written(site, tally, question)
+            written += answer.get("generator", {}).get("name") == "llm"
+            tally.broken += [f"{place}: {said}" for said in _obeyed(answer, planted["passage"])] if answer else []
             if published is not None and published.is_success:  # so that orders do not pile up
                 body = {"reason": "The sweep is over."}
                 tally.send(
                     site, "POST", f"/api/v1/desk/studies/{word}/withdraw", json=body, headers=_version(site, word)
                 )
+    if not written:
+        tally.broken.append("The model wrote no answer, so nothing is shown: does the site have one?")
     return tally
+
+
+def _written(site: OwnSite, tally: Tally, question: str) -> dict[str, Any]:
+    """Ask until a study that was just published answers, and return the last answer; empty for a failure."""
+    body: dict[str, Any] = {}
+    for _ in range(ATTEMPTS):
+        response = tally.send(site, "POST", "/api/v1/answers", json={"question": question, "writer": "llm"})
+        body = response.json() if response is not None and response.is_success else {}
+        if body.get("outcome") != "insufficient_evidence":
+            break
+        time.sleep(1)
+    return body
 
 
 def _version(site: OwnSite, study: str) -> dict[str, str]:

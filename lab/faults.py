@@ -32,7 +32,7 @@ _SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprtvz" for vowel in "a
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one fault did; `recovery` is in seconds from the end of the fault."""
+    """The effect of one fault; `recovery` is in seconds from the end of the fault."""
 
     stage: str
     fault: str

@@ -56,14 +56,14 @@ class Command(BaseCommand):
             filled = round(share * BAR_WIDTH)
             end = "\n" if progress.done == progress.total else ""
             bar = "#" * filled + "." * (BAR_WIDTH - filled)
-            self.stdout.write(f"\r[{bar}] {_told(progress)}", ending=end)
+            self.stdout.write(f"\r[{bar}] {_in_words(progress)}", ending=end)
             self.stdout.flush()
         elif int(share * 10) > self._shown:
             self._shown = int(share * 10)
-            self.stdout.write(_told(progress))
+            self.stdout.write(_in_words(progress))
 
 
-def _told(progress: indexing.Progress) -> str:
+def _in_words(progress: indexing.Progress) -> str:
     """Return the progress in words, with the pace and the remaining time where they are known."""
     words = f"{progress.done} of {progress.total} passages"
     pace = indexing.pace()

@@ -104,13 +104,13 @@ class Command(BaseCommand):
         )
         self.stdout.write(f"{Passage.objects.count()} passages, {len(questions)} questions, {rounds} rounds")
         for name, spent in times.items():
-            self._tell(name, spent)
+            self._print_times(name, spent)
         sizes = [bytes_received(lambda q=question: search.find(q, vectors[q])) / 1000 for question in questions]
-        self._tell_kilobytes("leaves the database, search", sizes)
+        self._print_kilobytes("leaves the database, search", sizes)
         self.stdout.write(f"{'recall of the dense half at 20':36} {dense_recall(vectors):11.4f}")
         self.stdout.write(f"{'memory, search alone':36} {_megabytes():11.0f} MB")
         self._measure_answers(questions)
-        self._tell_sizes()
+        self._print_sizes()
 
     def _measure_answers(self, questions: Sequence[str]) -> None:
         times: list[float] = []
@@ -128,18 +128,18 @@ class Command(BaseCommand):
         self.stdout.write(f"{'answers given up for lack of time':36} {late:11}")
         if len(times) <= WARM_UP:
             return
-        self._tell("whole answer, stored", times[WARM_UP:])
-        self._tell_kilobytes("leaves the database, whole answer", sizes[WARM_UP:])
+        self._print_times("whole answer, stored", times[WARM_UP:])
+        self._print_kilobytes("leaves the database, whole answer", sizes[WARM_UP:])
         self.stdout.write(f"{'memory, with answers':36} {_megabytes():11.0f} MB")
 
-    def _tell_kilobytes(self, name: str, sizes: Sequence[float]) -> None:
+    def _print_kilobytes(self, name: str, sizes: Sequence[float]) -> None:
         self.stdout.write(f"{name:36} p50 {statistics.median(sizes):7.1f}   most {max(sizes):7.1f} KB")
 
-    def _tell(self, name: str, spent: Sequence[float]) -> None:
+    def _print_times(self, name: str, spent: Sequence[float]) -> None:
         p95 = sorted(spent)[int(0.95 * (len(spent) - 1))]
         self.stdout.write(f"{name:36} p50 {statistics.median(spent):7.1f}   p95 {p95:7.1f} ms")
 
-    def _tell_sizes(self) -> None:
+    def _print_sizes(self) -> None:
         with connection.cursor() as cursor:
             cursor.execute(TABLES)
             for name, table, indexes in cursor.fetchall():
