@@ -11,6 +11,7 @@ import pytest
 from django.utils import timezone
 
 from corpus_app import indexing
+from corpus_app.indexing.planner_statistics import update_planner_statistics
 from corpus_app.models import Concept, CorpusVersion, Finding, Passage, Study, StudyConcept
 from corpus_app.search import versions
 from qa_app.answers import asking
@@ -49,6 +50,7 @@ def add_studies(first: int, last: int) -> None:
     )  # fmt: skip
     StudyConcept.objects.bulk_create(StudyConcept(study=study, concept=concept, position=0) for study in made)
     indexing.sync_studies([study.pk for study in made])
+    update_planner_statistics()  # as the worker does after many: plans of the small corpus are given up
     CorpusVersion.objects.create(number=CorpusVersion.objects.count() + 100, at=timezone.now(), summary="more")
 
 
