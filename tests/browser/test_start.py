@@ -187,8 +187,7 @@ def test_empty_desk_to_answers(empty_desk: Site, browser: Browser, view: Page, w
         page.get_by_role("button", name="Calibrate").click()
         expect(page.get_by_text("Waiting for a worker")).to_be_visible()
         calibrate_corpus()
-        page.reload()
-        expect(page.get_by_text("The site is calibrated.")).to_be_visible()
+        expect(page.get_by_text("The site is calibrated.")).to_be_visible(timeout=30_000)  # it looks again by itself
         assert CorpusCalibration.newest() is not None
         site.ask(page, "What do I have to sow in March?")
         expect(page.get_by_text("Refusals are not yet calibrated")).to_have_count(0)
