@@ -175,14 +175,24 @@ def consensus(studies: Iterable[tuple[StudyLean, float]]) -> Lean | None:
 
     Each comes with its weight (`weigh`).
     """
-    sides: dict[Lean, float] = defaultdict(float)
     counted = list(studies)
-    for row, weight in counted:
+    return _clear_side(_sum_sides(counted)) if len(counted) >= LEAST_STUDIES else None
+
+
+def _sum_sides(studies: Iterable[tuple[StudyLean, float]]) -> Mapping[Lean, float]:
+    """Return the weight of the studies on each side; mixed and unclear ones are on none."""
+    sides: dict[Lean, float] = defaultdict(float)
+    for row, weight in studies:
         if row.lean in SIDES:
             sides[row.lean] += weight
-    if len(counted) < LEAST_STUDIES or not sides:
+    return sides
+
+
+def _clear_side(sides: Mapping[Lean, float]) -> Lean | None:
+    """Return the side with `CLEARLY_STRONGER` times the weight of all others together; None where there is none."""
+    strongest = max(sides, key=lambda side: sides[side], default=None)
+    if strongest is None:
         return None
-    strongest = max(sides, key=lambda side: sides[side])
     return strongest if sides[strongest] >= CLEARLY_STRONGER * (sum(sides.values()) - sides[strongest]) else None
 
 
@@ -213,12 +223,8 @@ def is_conflicting(studies: Sequence[StudyLean], weights: Mapping[str, float]) -
     `CLEARLY_STRONGER` times the weight of all others together. Studies that favour something differ from studies
     without a clear difference.
     """
-    sides: dict[Lean, float] = defaultdict(float)
-    for row in studies:
-        if row.lean in SIDES:
-            sides[row.lean] += weights[row.study_id]
-    strongest = max(sides.values(), default=0.0)
-    return len(sides) > 1 and strongest < CLEARLY_STRONGER * (sum(sides.values()) - strongest)
+    sides = _sum_sides((row, weights[row.study_id]) for row in studies if row.lean in SIDES)
+    return len(sides) > 1 and _clear_side(sides) is None
 
 
 def _lean_on(
