@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -74,6 +75,7 @@ def ask(
     most_studies: object = None,
     keeps_evidence: bool = False,
     allowance: Allowance | None = None,
+    when_stored: Callable[[str], None] | None = None,
 ) -> Payload:
     """Answer a question and store the answer.
 
@@ -81,6 +83,7 @@ def ask(
     `preset` replaces the site's policy; `most_passages` and `most_studies` limit the evidence for this question.
     With `keeps_evidence`, `write_part` can write from the same evidence later, by the answer's request id.
     `allowance` decides whether a language model may write; otherwise the extractive writer does.
+    `when_stored` is called with the answer's id in the transaction that stores it.
     Raises BadQuestion (before any model runs), BadPolicy, ModelQuotaUsedUp and OutOfTime.
     """
     policy = answering.POLICY if preset is None else read_policy(preset)
@@ -95,6 +98,7 @@ def ask(
         policy=policy,
         freezes_evidence=keeps_evidence,
         allowance=allowance,
+        when_stored=when_stored,
     )
     with limited() as limit:
         try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from time import perf_counter
 from typing import Literal
 
@@ -96,18 +97,24 @@ def answer(
     freezes_evidence: bool = False,
     allowance: Allowance | None = None,
     limit: TimeLimit | None = None,
+    when_stored: Callable[[str], None] | None = None,
 ) -> payload.Payload:
     """Answer a question, store the answer and return its payload; freeze its evidence under its request id on request.
 
+    `when_stored` is called with the answer's id in the transaction that stores it.
     Raises ModelQuotaUsedUp and OutOfTime.
     """
     start = perf_counter()
     ending = answering.make(question, writer=writer, policy=policy, allowance=allowance, limit=limit)
-    if not freezes_evidence:
-        return answering.store(ending, parent=parent, now=now, started=start, limit=limit)
+    store = partial(answering.store, ending, parent=parent, now=now, started=start, limit=limit)
+    if not (freezes_evidence or when_stored):
+        return store()
     with transaction.atomic():
-        body = answering.store(ending, parent=parent, now=now, started=start, limit=limit)
-        _freeze(uuid.UUID(body["request_id"]), ending, now)
+        body = store()
+        if freezes_evidence:
+            _freeze(uuid.UUID(body["request_id"]), ending, now)
+        if when_stored:
+            when_stored(body["id"])
     return body
 
 

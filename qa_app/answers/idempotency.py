@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
+from django.db import Error, connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from qa_app.answers import asking
 from qa_app.answers.payload import Payload
 from qa_app.models import Answer, SentQuestion
-
-CLAIM_TIMEOUT = timedelta(minutes=5)  # an answer that takes longer has failed
 
 
 class KeyReused(Exception):
@@ -50,13 +51,16 @@ def ask(
     claim = _claim(client, idempotency_key, digest, is_listed, now)
     if claim.answer_id is not None and (stored := asking.find_answer(claim.answer_id)) is not None:
         return stored, False
+
+    def finish(answer_id: str) -> None:
+        if not _unfinished(claim).update(answer_id=answer_id):
+            raise AnswerInProgress  # another request has taken the claim over: store no second answer
+
     try:
-        payload = asking.ask(**arguments, allowance=allowance)
+        return asking.ask(**arguments, allowance=allowance, when_stored=finish), True
     except BaseException:
-        _unfinished(claim).delete()  # the client may retry at once
+        _release(claim)
         raise
-    _unfinished(claim).update(answer_id=payload["id"])
-    return payload, True
 
 
 def note(answer_id: str, *, client: str, now: datetime | None = None) -> None:
@@ -77,11 +81,20 @@ def _claim(client: str, key: str, digest: str, is_listed: bool, now: datetime) -
     if row.idempotency_digest != digest:
         raise KeyReused
     if row.answer_id is None:
-        is_live = abs(now - row.sent_at) < CLAIM_TIMEOUT  # a claim of a clock that was ahead blocks nobody for hours
+        longest = timedelta(seconds=settings.ANSWER_SECONDS)  # an answer that takes longer has failed
+        is_live = abs(now - row.sent_at) < longest  # a claim of a clock that was ahead blocks nobody for hours
         if is_live or not _unfinished(row).update(sent_at=now):
             raise AnswerInProgress
         row.sent_at = now
     return row
+
+
+def _release(claim: SentQuestion) -> None:
+    """Let the client retry at once, also where the connection was lost; else the claim ends by itself."""
+    with suppress(Error):
+        if not connection.in_atomic_block:
+            connection.close_if_unusable_or_obsolete()
+        _unfinished(claim).delete()
 
 
 def _unfinished(claim: SentQuestion) -> QuerySet[SentQuestion]:

@@ -5,12 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
 from corpus_app import curation
 from inform_site.clients import keys
-from qa_app.answers import asking, idempotency
+from qa_app.answers import asking
 from qa_app.models import Answer, Feedback, SentQuestion, StoredPolicy
 from tests.qa.conftest import ASKED, UNANSWERED
 
@@ -80,7 +81,7 @@ def test_a_question_that_is_being_answered_waits_until_it_was_broken_off() -> No
     SentQuestion.objects.update(answer=None)
 
     found, headers = send("POST", ANSWERS, {"question": ASKED}, status=409, **once("k-1"))
-    SentQuestion.objects.update(sent_at=timezone.now() - idempotency.CLAIM_TIMEOUT - timedelta(seconds=1))
+    SentQuestion.objects.update(sent_at=timezone.now() - timedelta(seconds=settings.ANSWER_SECONDS + 1))
     again = ask(**once("k-1"))
 
     assert (found["type"], headers["Retry-After"]) == ("urn:inform:problem:still-answering", "1")

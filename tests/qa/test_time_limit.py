@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -10,11 +11,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
+from django.utils import timezone
 from psycopg.errors import QueryCanceled
 
 from common import pipelining
-from qa_app.answers import asking, time_limit
+from qa_app.answers import answering, asking, time_limit
 from qa_app.answers.corpus import SearchedCorpus
+from qa_app.answers.payload import Payload
 from qa_app.answers.time_limit import TimeLimit, limited
 from qa_app.models import Answer, AnswerSentence, EvidenceContext, Gap, SentQuestion
 from qa_app.pipeline.ports import OutOfTime
@@ -161,3 +164,33 @@ def test_to_ask_or_make_again_may_take_too_long_as_well(no_time: Callable[[], No
     replayed = post(f"/api/v1/answers/{answer['id']}/replay", {})
     assert (replayed.status_code, replayed.json()["type"]) == (503, "urn:inform:problem:out-of-time")
     assert Answer.objects.count() == 1
+
+
+def test_a_lost_connection_leaves_its_key_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, lost = answering.store, iter([True])
+
+    def lose_once(*arguments: Any, **options: Any) -> Payload:
+        if next(lost, False):
+            with suppress(OperationalError), connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        return store(*arguments, **options)
+
+    monkeypatch.setattr(answering, "store", lose_once)
+
+    assert post("/api/v1/answers", {"question": ASKED}, **{"Idempotency-Key": "k-1"}).status_code == 503
+    assert post("/api/v1/answers", {"question": ASKED}, **{"Idempotency-Key": "k-1"}).status_code == 201
+    assert SentQuestion.objects.get().answer_id == Answer.objects.get().pk
+
+
+def test_a_claim_that_was_taken_over_stores_no_second_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = answering.make
+
+    def be_late(*arguments: Any, **options: Any) -> Any:
+        SentQuestion.objects.update(sent_at=timezone.now() + timedelta(seconds=1))
+        return make(*arguments, **options)
+
+    monkeypatch.setattr(answering, "make", be_late)
+
+    assert post("/api/v1/answers", {"question": ASKED}, **{"Idempotency-Key": "k-1"}).status_code == 409
+    assert not Answer.objects.exists()
+    assert SentQuestion.objects.count() == 1
