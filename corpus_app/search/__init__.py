@@ -40,7 +40,7 @@ from corpus_app.search.question_vectors import (
     mean_vector,
     warm_up,
 )
-from corpus_app.search.selection import fits, study_ids
+from corpus_app.search.selection import Selection, fits
 from corpus_app.search.studies import certainties, concepts_of, find_study, published_studies, references, studies
 from corpus_app.search.study_scores import score_studies
 from corpus_app.search.titles import titles_typed
@@ -60,6 +60,7 @@ __all__ = [
     "ORIGINAL",
     "STILL_THERE",
     "EncoderUnavailable",
+    "Selection",
     "as_record",
     "certainties",
     "collections",
@@ -106,7 +107,6 @@ __all__ = [
     "statement_pipeline",
     "states",
     "studies",
-    "study_ids",
     "study_states",
     "title_words",
     "titles_typed",

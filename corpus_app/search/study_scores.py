@@ -35,6 +35,7 @@ from corpus_app.search.scored_rows import (
     unpack_near,
     unpack_words,
 )
+from corpus_app.search.selection import Selection
 
 QUESTION_CODE = KINDS.index(TextKind.QUESTION.value)
 TIES = 10
@@ -50,21 +51,22 @@ def score_studies(
     vectors: Sequence[Sequence[float]],
     *,
     collection: str | None = None,
-    study_ids: Sequence[str] | None = None,
+    among: Selection | None = None,
     limit: int = 50,
 ) -> tuple[StudyScores, ...]:
     """Return how well the texts of each candidate study match a question, in the order of the studies' ids.
 
     A candidate has one of the best `limit` texts of a kind (a `TextKind`, or `passage`) by BM25 or by cosine; all its
     maxima are exact. `vectors` are those of the question's formulations; the first one decides which texts are near.
-    Without vectors there are no cosines. With `study_ids`, only these studies are candidates. Raises DatabaseError when
-    a statement fails.
+    Without vectors there are no cosines. With `among`, only the selected studies are candidates. Raises DatabaseError
+    when a statement fails.
     """
     encoder = encoder_of(next(iter(vectors), None))
+    chosen, traits = among.keys() if among else (None, {})
     parameters = {
+        **traits,
         **bm25.question_parameters(text),
         "collection": collection,
-        "study_ids": None if study_ids is None else list(study_ids),
         "limit": limit,
         "encoder": encoder,
         "space": metric.space(encoder),
@@ -73,7 +75,7 @@ def score_studies(
         parameters[f"vector{place}"] = pipelining.Packed(vector, ">f2")
         parameters[f"projected{place}"] = pipelining.Packed(metric.project(encoder, vector)[0].tolist(), ">f2")
     with pipelining.snapshot_pipeline(settings=_SETTINGS, is_planned_once=True) as send:
-        statements = _Statements(send, parameters, len(vectors), len(vectors[0]) if vectors else 0)
+        statements = _Statements(send, parameters, chosen, vectors)
         found, count = statements.words()
         meaning = statements.meaning(count, found)
         words, matched = statements.best_by_words(meaning.studies, count.postings)
@@ -95,25 +97,22 @@ class _Meaning:
 class _Statements:
     """The statements for one question, in the transaction of `send`."""
 
-    def __init__(self, send: pipelining.Send, parameters: dict[str, Any], formulations: int, dimensions: int) -> None:
+    def __init__(
+        self, send: pipelining.Send, parameters: dict[str, Any], chosen: str | None, vectors: Sequence[Sequence[float]]
+    ) -> None:
         self._send = send
         self._parameters = parameters
-        self._formulations = formulations
-        self._dimensions = dimensions
+        self._chosen = chosen
+        self._formulations = len(vectors)
+        self._dimensions = len(vectors[0]) if vectors else 0
 
     def words(self) -> tuple[NDArray[np.int64], _Counts]:
         """Return the studies of the best texts of each kind by BM25, and the counts of texts."""
         own = {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
         own |= {"most": TIES * self._parameters["limit"]}
-        chosen = {"{of_texts}": "NULL", "{of_passages}": "NULL"}
-        if self._parameters["study_ids"] is not None:
-            chosen = {
-                "{of_texts}": _TEXTS_OF.format(studies=_CHOSEN),
-                "{of_passages}": _PASSAGES_OF.format(studies=_CHOSEN),
-            }
         statement = _WORDS
-        for mark, ids in chosen.items():
-            statement = statement.replace(mark, ids)
+        for mark, texts in (("{of_texts}", _TEXTS_OF), ("{of_passages}", _PASSAGES_OF)):
+            statement = statement.replace(mark, texts.replace("{studies}", self._chosen) if self._chosen else "NULL")
         studies, *counts = pipelining.single_row(self._send(statement, self._parameters | own))
         return np.empty(0, np.int64) if studies is None else studies, _Counts(*counts)
 
@@ -171,8 +170,7 @@ class _Statements:
         in_collection = "" if self._parameters["collection"] is None else "AND v.collection_id = %(collection)s"
         statement = statement.replace("{in_collection}", in_collection)
         for mark, study in _STUDY_MARKS.items():
-            limit = "" if self._parameters["study_ids"] is None else f"AND {study} IN ({_CHOSEN})"
-            statement = statement.replace(mark, limit)
+            statement = statement.replace(mark, f"AND {study} IN ({self._chosen})" if self._chosen else "")
         return statement
 
     def descriptions(
@@ -253,7 +251,6 @@ _CODE = "CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}" for code, kind in e
 _PACKED = "string_agg(int8send(text_id) || int8send(study_id) || int2send(({code})::int2) || float8send(score), '')"
 _STUDY_MARKS = {"{of_texts}": "v.study_id", "{of_passages}": "p.study_id"}
 """Where a statement is limited to studies, and what their key is there."""
-_CHOSEN = "SELECT id FROM corpus_app_study WHERE study_id = ANY(%(study_ids)s::text[])"
 _TEXTS_OF = "ARRAY(SELECT t.id FROM corpus_app_studytext t WHERE t.kind = weighted.kind AND t.study_id IN ({studies}))"
 _PASSAGES_OF = "ARRAY(SELECT p.id FROM corpus_app_passage p WHERE p.study_id IN ({studies}))"
 _WORDS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
@@ -39,12 +39,15 @@ class SearchedCorpus:
     def __init__(self, limit: TimeLimit | None = None) -> None:
         self._limit = limit
         self._vectors: dict[str, Vector] = {}
-        self._study_ids: Sequence[str] | None = None  # all studies
+        self._selection: search.Selection | None = None  # all studies
 
-    def among(self, study_ids: Set[str]) -> SearchedCorpus:
+    def among(self, filters: StudyFilters) -> SearchedCorpus:
         limited = copy(self)
-        limited._study_ids = sorted(study_ids)
+        limited._selection = search.Selection(filters.values, filters.first_year, filters.last_year)
         return limited
+
+    def fitting(self, study_ids: Collection[str]) -> frozenset[str]:
+        return self._selection.among(study_ids) if self._selection else frozenset(study_ids)
 
     def snapshot(self) -> AbstractContextManager[None]:
         return search.snapshot(milliseconds=self._limit.statement_timeout() if self._limit else None)
@@ -57,9 +60,6 @@ class SearchedCorpus:
 
     def word_counts(self, words: Collection[str]) -> Mapping[str, int]:
         return search.word_counts(words)
-
-    def fitting(self, filters: StudyFilters) -> frozenset[str]:
-        return search.study_ids(filters.values, filters.first_year, filters.last_year)
 
     def published_studies(self, collection: str | None) -> Sequence[Study]:
         return [study for _, study in search.published_studies() if collection in (None, study.collection)]
@@ -77,14 +77,13 @@ class SearchedCorpus:
         return search.named_studies(cues)
 
     def findings(self, study_ids: Collection[str]) -> tuple[Finding, ...]:
-        allowed = set(study_ids) if self._study_ids is None else set(study_ids).intersection(self._study_ids)
-        return search.findings(sorted(allowed))
+        return search.findings(sorted(self.fitting(study_ids)))
 
     def findings_naming(self, outcomes: Collection[str], compared: Sequence[Collection[str]]) -> tuple[Finding, ...]:
-        return search.findings_naming(outcomes, compared, study_ids=self._study_ids)
+        return search.findings_naming(outcomes, compared, among=self._selection)
 
     def certainties(self, intervention: str, outcome: str) -> tuple[Certainty, ...]:
-        return search.certainties(intervention, outcome) if self._study_ids is None else ()
+        return search.certainties(intervention, outcome) if self._selection is None else ()
 
     def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]  # a question repeats many of them
@@ -113,16 +112,14 @@ class SearchedCorpus:
         self, text: str, vectors: Sequence[Vector], collection: str | None, limit: int
     ) -> tuple[StudyScores, ...]:
         found = search.score_studies(text, vectors, collection=collection, limit=limit)
-        if self._study_ids is None:
+        if self._selection is None:
             return found
-        chosen = search.score_studies(text, vectors, collection=collection, study_ids=self._study_ids, limit=limit)
+        chosen = search.score_studies(text, vectors, collection=collection, among=self._selection, limit=limit)
         by_id = {score.study_id: score for score in (*found, *chosen)}
         return tuple(by_id[study_id] for study_id in sorted(by_id))
 
     def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
-        return search.find(
-            text, vector, collection=collection, study_ids=self._study_ids, limit=limit, dense_error=error
-        )
+        return search.find(text, vector, collection=collection, among=self._selection, limit=limit, dense_error=error)
 
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
         return search.load_passages(passage_ids)

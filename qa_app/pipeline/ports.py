@@ -6,7 +6,7 @@ Everything read inside one `snapshot` belongs to one corpus version.
 from __future__ import annotations
 
 from collections.abc import Collection as Values
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -65,9 +65,6 @@ class CorpusFacts:
     scaling: Scaling | None = None
     """The calibration of the estimates to this corpus; None where there is none."""
 
-    allowed: frozenset[str] | None = None
-    """Ids of the studies that may answer; None: all of them."""
-
 
 class Corpus(Protocol):
     """The corpus as the engine reads it."""
@@ -76,14 +73,14 @@ class Corpus(Protocol):
 
     def facts(self) -> CorpusFacts: ...
 
-    def among(self, study_ids: Set[str]) -> Corpus:
-        """Return the same corpus, where passages and findings of these studies alone are found.
+    def among(self, filters: StudyFilters) -> Corpus:
+        """Return the same corpus, where passages and findings of the studies that fit are found alone.
 
         These are always scored. Judgements on all the evidence together do not hold for a part.
         """
 
-    def fitting(self, filters: StudyFilters) -> frozenset[str]:
-        """Return the ids of the studies that fit."""
+    def fitting(self, study_ids: Values[str]) -> frozenset[str]:
+        """Return the ids of those studies among these that may answer: all, or those that fit the filters."""
 
     def published_studies(self, collection: str | None) -> Sequence[Study]:
         """Return all published studies, or those of a collection, for a question about the corpus itself."""

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
@@ -68,9 +68,9 @@ class FakeCorpus:
     def facts(self) -> CorpusFacts:
         return self._facts
 
-    def among(self, study_ids: Set[str]) -> "FakeCorpus":
+    def among(self, filters: StudyFilters) -> "FakeCorpus":
         limited = copy(self)
-        limited._passages = {pk: p for pk, p in self._passages.items() if p.study.study_id in study_ids}
+        limited._passages = {pk: p for pk, p in self._passages.items() if filters.accepts(p.study)}
         return limited
 
     def is_word(self, word: str) -> bool:
@@ -79,8 +79,8 @@ class FakeCorpus:
     def word_counts(self, words: Collection[str]) -> dict[str, int]:
         return {word: self._vocabulary[word] for word in words if word in self._vocabulary}
 
-    def fitting(self, filters: StudyFilters) -> frozenset[str]:
-        return frozenset(study_id for study_id, study in self._studies.items() if filters.accepts(study))
+    def fitting(self, study_ids: Collection[str]) -> frozenset[str]:
+        return frozenset(study_ids).intersection(p.study.study_id for p in self._passages.values())
 
     def published_studies(self, collection: str | None) -> list[records.Study]:
         return [study for study in self._studies.values() if collection in (None, study.collection)]
