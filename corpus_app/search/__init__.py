@@ -42,6 +42,7 @@ from corpus_app.search.question_vectors import (
 )
 from corpus_app.search.selection import Selection, fits
 from corpus_app.search.studies import certainties, concepts_of, find_study, published_studies, references, studies
+from corpus_app.search.study_counts import counted_studies, journals
 from corpus_app.search.study_scores import score_studies
 from corpus_app.search.titles import titles_typed
 from corpus_app.search.trials import with_alias, with_question
@@ -70,6 +71,7 @@ __all__ = [
     "corpus_digest",
     "corpus_figures",
     "corpus_version",
+    "counted_studies",
     "curated_share",
     "encode_question",
     "encode_questions",
@@ -83,6 +85,7 @@ __all__ = [
     "has_words",
     "is_indexed",
     "is_word",
+    "journals",
     "lexicons",
     "load_passages",
     "mean_vector",

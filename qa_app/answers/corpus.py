@@ -22,7 +22,9 @@ from qa_app.pipeline.learned import Scaling
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
 from qa_app.pipeline.question.about_corpus import CorpusWords, holder_words
+from qa_app.pipeline.question.about_filters import journal_names
 from qa_app.pipeline.question.facets import FacetIndex
+from qa_app.pipeline.question.holdings import Holdings
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.study_filters import StudyFilters
@@ -61,8 +63,8 @@ class SearchedCorpus:
     def word_counts(self, words: Collection[str]) -> Mapping[str, int]:
         return search.word_counts(words)
 
-    def published_studies(self, collection: str | None) -> Sequence[Study]:
-        return [study for _, study in search.published_studies() if collection in (None, study.collection)]
+    def holdings(self, collection: str | None) -> Holdings:
+        return search.counted_studies(collection)
 
     def studies(self, study_ids: Collection[str]) -> Mapping[str, Study]:
         return search.studies(study_ids)
@@ -186,4 +188,5 @@ def _read_facts() -> CorpusFacts:
         polarity=PhraseIndex.of_language("polarity", corpus=lexicons),
         aliases=build_alias_index(concepts),
         changed_at=search.corpus_changed_at(),
+        journals=journal_names(search.journals()),
     )

@@ -31,7 +31,9 @@ from qa_app.pipeline.lexicon import PhraseIndex
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query, UnitForm
 from qa_app.pipeline.question.about_corpus import CorpusWords
+from qa_app.pipeline.question.about_filters import Names
 from qa_app.pipeline.question.facets import FacetIndex
+from qa_app.pipeline.question.holdings import Holdings
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence
@@ -58,6 +60,8 @@ class CorpusFacts:
     aliases: AliasIndex
     """Concepts by the names that findings have for them."""
     changed_at: datetime | None
+    journals: Names = field(default_factory=dict)
+    """Journals that a question about the corpus may name, by the words that name them."""
     units: Mapping[str, UnitForm] = field(default_factory=dict)
     """Units that the corpus declares, by each folded form."""
     site_hash: str = ""
@@ -82,8 +86,8 @@ class Corpus(Protocol):
     def fitting(self, study_ids: Values[str]) -> frozenset[str]:
         """Return the ids of those studies among these that may answer: all, or those that fit the filters."""
 
-    def published_studies(self, collection: str | None) -> Sequence[Study]:
-        """Return all published studies, or those of a collection, for a question about the corpus itself."""
+    def holdings(self, collection: str | None) -> Holdings:
+        """Return the published studies, or those of a collection, for a question about the corpus itself."""
 
     def studies(self, study_ids: Values[str]) -> Mapping[str, Study]:
         """Return the published studies among these by id."""

@@ -211,7 +211,8 @@ def _read_about_corpus(
         return None
     return about_corpus.read(
         question.searched,
-        studies=corpus.published_studies(question.collection),
+        holdings=corpus.holdings(question.collection),
+        journals=facts.journals,
         concepts=facts.concepts,
         collections=facts.collections,
         facets=facts.facets,
