@@ -32,6 +32,8 @@ from qa_app.pipeline.units import unit_forms
 
 logger = logging.getLogger(__name__)
 
+MOST_SOURCES = 2_000
+"""Sources by whose titles, topics and collections a site with an owner reads questions about itself."""
 LEAST_AUROC = 0.7  # below it, the estimates cannot tell on a corpus
 
 
@@ -180,7 +182,7 @@ def _read_facts() -> CorpusFacts:
         ),
         site=SiteIndex.build(
             owner,
-            [study for _, study in search.published_studies()] if owner else (),
+            search.published_studies(MOST_SOURCES) if owner else (),
             search.collections(),
             concepts,
             {kind: declared.label for kind, declared in site.concept_kinds.items()},

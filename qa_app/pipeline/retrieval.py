@@ -200,7 +200,7 @@ def rank_studies(
     """
     vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
     features = relevance.read_features(query, scores, about, vocabulary)
-    if allowed is not None and not allowed.issuperset(features.study_ids):
+    if allowed is not None and not set(features.study_ids) <= allowed:
         features = features.limited_to(allowed)
         scores = tuple(score for score in scores if score.study_id in allowed)
     names = [_model_name(score) for score in scores]
