@@ -47,7 +47,9 @@ def dice(request: pytest.FixtureRequest) -> random.Random:
     diet, training = make_collection("diet"), make_collection()
     for study in range(40):
         texts = [" ".join(dice.choices(WORDS, ODDS, k=dice.choice((3, 3, 8, 30)))) for _ in range(6)]
-        make_study(texts=(*texts, "w0x w1x w2x", "w3x w9x w9x"), collection=(training, diet)[study % 3 == 0], year=1980 + study)
+        make_study(
+            texts=(*texts, "w0x w1x w2x", "w3x w9x w9x"), collection=(training, diet)[study % 3 == 0], year=1980 + study
+        )
     return dice
 
 
@@ -61,7 +63,13 @@ def assert_best(dice: random.Random) -> None:
             with connection.cursor() as cursor:
                 cursor.execute(FULL, {"lexemes": lexemes, "k1": K1, "b": B, **options})
                 expected = cursor.fetchall()
-            found = search.find(" ".join(lexemes), None, limit=limit, collection=collection, among=year and search.Selection((), None, year))
+            found = search.find(
+                " ".join(lexemes),
+                None,
+                limit=limit,
+                collection=collection,
+                among=year and search.Selection((), None, year),
+            )
             assert [(hit.passage_id, hit.bm25) for hit in found.hits] == [
                 (pk, pytest.approx(score, abs=2e-9)) for pk, score in expected[:limit]
             ], (lexemes, limit, options)

@@ -52,10 +52,12 @@ class FakeHoldings:
     def where(self, filters: Filters) -> "FakeHoldings":
         traits = StudyFilters(tuple(filters.values.items()), filters.first_year, filters.last_year)
         return self._only(
-            lambda study: traits.accepts(study)
-            and (not filters.journals or study.journal in filters.journals)
-            and (filters.sources is None or study.study_id in filters.sources)
-            and not any(ids.isdisjoint(study.concepts) for ids in filters.topic_ids)
+            lambda study: (
+                traits.accepts(study)
+                and (not filters.journals or study.journal in filters.journals)
+                and (filters.sources is None or study.study_id in filters.sources)
+                and not any(ids.isdisjoint(study.concepts) for ids in filters.topic_ids)
+            )
         )
 
     def without_retracted(self) -> "FakeHoldings":
