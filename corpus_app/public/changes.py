@@ -167,7 +167,7 @@ class _Event:
 
 
 def _latest() -> tuple[Change, ...]:
-    shown = {"actions": _actions(), "versions": VERSIONS_SHOWN, "events": EVENTS_SHOWN}
+    shown: dict[str, Any] = {"actions": _actions(), "versions": VERSIONS_SHOWN, "events": EVENTS_SHOWN}
     events = _read_events(_LATEST, **shown)
     keys = sorted({event.study_id for event in events})
     states = _read_events(_OF_STUDIES, actions=list(_STATES), studies=keys)

@@ -22,7 +22,7 @@ from tests.builders import make_concept
 from tests.qa.conftest import ASKED
 
 SMALL, LARGE = 150, 1_500  # studies
-MOST_READ = 250_000  # bytes: half of them are vectors of the sentences that may be quoted
+MOST_READ = 200_000  # bytes: half of them are vectors of the sentences that may be quoted
 ASKED_HERE: tuple[tuple[str, dict[str, Any]], ...] = (
     (ASKED, {}),
     ("Do weekly setts build mucsle growth?", {}),
@@ -33,7 +33,8 @@ ASKED_HERE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("sauna", {}),
 )
 ALIKE = 5
-"""Of the first so many questions, no more is read in a corpus ten times as large."""
+"""Of the first so many questions, hardly more is read in a corpus ten times as large."""
+MOST_GROWTH = 1.5  # of ten: the smaller corpus has fewer candidates than are looked at
 TYPED = ("weekly gr", "sau", "what did")
 
 
@@ -140,4 +141,4 @@ def test_what_is_read_and_kept_for_a_question_does_not_grow_with_the_corpus(monk
     assert kept[1] <= 1.02 * kept[0]
     assert max(read[1]) <= MOST_READ, read
     for small, large in zip(read[0][:ALIKE], read[1], strict=False):
-        assert large <= 1.3 * small + 2_000, read
+        assert large <= MOST_GROWTH * small, read
