@@ -40,7 +40,7 @@ from corpus_app.search.question_vectors import (
     mean_vector,
     warm_up,
 )
-from corpus_app.search.selection import Selection, fits
+from corpus_app.search.selection import StudySelection, fits
 from corpus_app.search.studies import certainties, concepts_of, find_study, published_studies, references, studies
 from corpus_app.search.study_counts import counted_studies, journals
 from corpus_app.search.study_scores import score_studies
@@ -61,7 +61,7 @@ __all__ = [
     "ORIGINAL",
     "STILL_THERE",
     "EncoderUnavailable",
-    "Selection",
+    "StudySelection",
     "as_record",
     "certainties",
     "collections",

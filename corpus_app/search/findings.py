@@ -10,7 +10,7 @@ from django.db import connection
 from corpus_app import records
 from corpus_app.appraisal import EFFECT_FIELDS, effect_of
 from corpus_app.models import NameLexemes
-from corpus_app.search.selection import Selection
+from corpus_app.search.selection import StudySelection
 
 MOST_COMPARABLE = 150
 """Findings on one comparison that are read, in the order of their studies."""
@@ -70,7 +70,7 @@ def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
 
 
 def findings_naming(
-    outcomes: Collection[str], compared: Sequence[Collection[str]], *, among: Selection | None = None
+    outcomes: Collection[str], compared: Sequence[Collection[str]], *, among: StudySelection | None = None
 ) -> tuple[records.Finding, ...]:
     """Return the findings with a lean whose outcome has one of these names, in the order of study ids.
 

@@ -16,7 +16,7 @@ from common import pipelining
 from corpus_app import models, records
 from corpus_app.search import bm25
 from corpus_app.search.question_vectors import QuestionVector, encoder_name
-from corpus_app.search.selection import Selection
+from corpus_app.search.selection import StudySelection
 
 NO_VECTOR = "The question has no vector."
 
@@ -29,7 +29,7 @@ def find(
     vector: Sequence[float] | None,
     *,
     collection: str | None = None,
-    among: Selection | None = None,
+    among: StudySelection | None = None,
     limit: int = 200,
     dense_error: str | None = None,
 ) -> records.Found:

@@ -37,7 +37,7 @@ def fits(
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class StudySelection:
     """The published studies of some traits, retracted or not. PostgreSQL selects them: their ids stay there."""
 
     values: tuple[tuple[str, tuple[str, ...]], ...]

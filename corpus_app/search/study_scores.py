@@ -35,7 +35,7 @@ from corpus_app.search.scored_rows import (
     unpack_near,
     unpack_words,
 )
-from corpus_app.search.selection import Selection
+from corpus_app.search.selection import StudySelection
 
 QUESTION_CODE = KINDS.index(TextKind.QUESTION.value)
 TIES = 10
@@ -51,7 +51,7 @@ def score_studies(
     vectors: Sequence[Sequence[float]],
     *,
     collection: str | None = None,
-    among: Selection | None = None,
+    among: StudySelection | None = None,
     limit: int = 50,
 ) -> tuple[StudyScores, ...]:
     """Return how well the texts of each candidate study match a question, in the order of the studies' ids.

@@ -43,11 +43,11 @@ class SearchedCorpus:
     def __init__(self, limit: TimeLimit | None = None) -> None:
         self._limit = limit
         self._vectors: dict[str, Vector] = {}
-        self._selection: search.Selection | None = None  # all studies
+        self._selection: search.StudySelection | None = None  # all studies
 
     def among(self, filters: StudyFilters) -> SearchedCorpus:
         limited = copy(self)
-        limited._selection = search.Selection(filters.values, filters.first_year, filters.last_year)
+        limited._selection = search.StudySelection(filters.values, filters.first_year, filters.last_year)
         return limited
 
     def fitting(self, study_ids: Collection[str]) -> frozenset[str]:

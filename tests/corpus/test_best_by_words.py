@@ -68,7 +68,7 @@ def assert_best(dice: random.Random) -> None:
                 None,
                 limit=limit,
                 collection=collection,
-                among=year and search.Selection((), None, year),
+                among=year and search.StudySelection((), None, year),
             )
             assert [(hit.passage_id, hit.bm25) for hit in found.hits] == [
                 (pk, pytest.approx(score, abs=2e-9)) for pk, score in expected[:limit]
