@@ -431,6 +431,7 @@ class PassageSentence(models.Model):
 
     class Meta:
         ordering = ["passage", "position"]
+        indexes = [models.Index(fields=["encoder"], name="sentence_encoder")]
         constraints = [
             models.UniqueConstraint(fields=["passage", "position"], name="sentence_position_unique"),
             models.CheckConstraint(condition=Q(start__lt=F("end")), name="sentence_not_empty"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Greatest
 
 from corpus_app import embedding, records
@@ -109,8 +109,9 @@ def has_work(*, excluding: Sequence[int] = (), only_published: bool = False) -> 
     if not embedding.is_prepared():
         return indexable().filter(studies).exists()
     encoder = embedding.active_name()
+    waiting_parts = (part.filter(studies, index_attempts__lt=MAX_ATTEMPTS) for part in _lacking_parts(encoder))
     return (
-        waiting(encoder).filter(studies).exclude(pk__in=excluding).exists()
+        any(part.exclude(pk__in=excluding).exists() for part in waiting_parts)
         or study_texts.waiting(encoder).filter(studies).exists()
         or study_texts.without_texts().exists()
     )
@@ -152,9 +153,18 @@ def count_late(before: datetime) -> int:
 
 def _lacking(encoder: str) -> PassageQuerySet:
     """Return the passages without a vector of their present text, or with a sentence that has none."""
-    vector = PassageVector.objects.filter(
-        passage=OuterRef("pk"), encoder=encoder, content_hash=OuterRef("content_hash")
-    )
     sentences = PassageSentence.objects.filter(passage=OuterRef("pk"))
     other = sentences.exclude(Q(encoder=encoder) | Q(kept_encoder=encoder))
-    return indexable().filter(~Exists(vector) | ~Exists(sentences) | Exists(other))
+    return indexable().filter(~Exists(_vectors(encoder)) | ~Exists(sentences) | Exists(other))
+
+
+def _lacking_parts(encoder: str) -> Iterator[PassageQuerySet]:
+    """Yield the same passages by what they lack: PostgreSQL finds each part by an index, but not their union."""
+    other = PassageSentence.objects.filter(Q(encoder__lt=encoder) | Q(encoder__gt=encoder))  # ranges of the index
+    yield indexable().filter(pk__in=other.exclude(kept_encoder=encoder).values("passage"))
+    yield indexable().filter(~Exists(PassageSentence.objects.filter(passage=OuterRef("pk"))))
+    yield indexable().filter(~Exists(_vectors(encoder)))
+
+
+def _vectors(encoder: str) -> QuerySet[PassageVector]:
+    return PassageVector.objects.filter(passage=OuterRef("pk"), encoder=encoder, content_hash=OuterRef("content_hash"))
