@@ -32,7 +32,7 @@ from corpus_app.sources.title_notices import is_unsure
 
 _MANAGED = frozenset(
     "id study_id status notice notice_reason state_changed_at empty_keys import_hash version created_at "
-    "updated_at assignee".split()
+    "updated_at assignee indexed_by".split()
 )
 """Columns that only acts of their own change, such as `publish` and `set_notice`."""
 EDITABLE = tuple(field.name for field in Study._meta.fields if field.name not in _MANAGED)

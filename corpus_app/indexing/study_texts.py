@@ -17,6 +17,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from corpus_app import embedding, records
 from corpus_app.embedding import metric
+from corpus_app.indexing.pending import may_lack
 from corpus_app.models import Finding, Passage, Study, StudyText, StudyTextVector
 from corpus_app.records import TextKind
 
@@ -201,7 +202,7 @@ def add_question(encoder: embedding.Encoder, study: Study, finding_pk: int | Non
 def without_texts() -> QuerySet[Study]:
     """Return the studies whose texts were never written, recognised by the missing title."""
     titles = StudyText.objects.filter(study=OuterRef("pk"), kind=TextKind.TITLE)
-    return Study.objects.filter(~Exists(titles)).order_by("pk")
+    return Study.objects.filter(~Exists(titles), indexed_by="").order_by("pk")
 
 
 def write_missing() -> None:
@@ -220,17 +221,18 @@ def indexable() -> QuerySet[StudyText]:
 def lacking(encoder: str) -> QuerySet[StudyText]:
     """Return the texts without a vector of this encoder in its present metric."""
     vectors = StudyTextVector.objects.filter(text=OuterRef("pk"), encoder=metric.space(encoder))
-    return indexable().filter(~Exists(vectors))
+    below, above = may_lack(encoder)
+    return indexable().filter(below | above, ~Exists(vectors))
 
 
 def waiting(encoder: str) -> QuerySet[StudyText]:
     """Return the texts that lack a vector, except those given up."""
-    return lacking(encoder).filter(index_attempts__lt=MAX_ATTEMPTS).order_by("study", "position")
+    return lacking(encoder).filter(index_attempts__lt=MAX_ATTEMPTS)
 
 
-def index_batch(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: int) -> None:
-    """Embed these texts; those that cannot be encoded are noted."""
-    _index(encoder, texts, threads=threads)
+def index_batch(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: int) -> list[int]:
+    """Embed these texts; note those that cannot be encoded, and return their ids."""
+    return _index(encoder, texts, threads=threads)
 
 
 def index_all(encoder: embedding.Encoder, *, threads: int) -> None:

@@ -63,6 +63,7 @@ def sync_studies(study_pks: Collection[int]) -> None:
         _sync_terms(pks)
         study_words.sync(pks)
         study_texts.sync(pks)
+        Study.objects.filter(pk__in=pks).exclude(indexed_by="").update(indexed_by="")
         # Retry passages that could not be indexed: the curator may have corrected them.
         Passage.with_plain.filter(study__in=pks, index_attempts__gt=0).update(index_attempts=0, index_error="")
 

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.search import SearchQuery
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Value
 
 from corpus_app import indexing, models, records
 from corpus_app.search.versions import corpus_version, once_per_version
@@ -49,11 +50,10 @@ def owner_name() -> str:
 
 
 def _read_owner_name() -> str:
-    authors = Counter(
-        row[0] for row in models.Study.objects.published().values_list("authors", flat=True) if len(row) == 1
-    )
-    half = models.Study.objects.published().count() / 2
-    names = [site().texts.name, *(name for name, number in authors.items() if number > half)]
+    published = models.Study.objects.published()
+    lone = published.filter(authors__len=1).order_by().values_list("authors__0").annotate(number=Count("pk"))
+    half = published.count() / 2
+    names = [site().texts.name, *(name for name, _ in lone.filter(number__gt=half))]
     return next((name for name in names if _occurs(name.split())), "")
 
 
@@ -62,9 +62,15 @@ def _occurs(words: Sequence[str]) -> bool:
     for last in range(len(words), 0, -1):
         name = " ".join(words[:last]).rstrip(",;:–—-| ")
         is_name = words[last - 1][:1].isupper() and (last > 1 or not is_word(name.lower()))
-        if is_name and models.Passage.objects.searchable().filter(text__contains=name).exists():
+        if is_name and _passages_with(name).filter(text__contains=name).exists():
             return True
     return False
+
+
+def _passages_with(words: str) -> models.PassageQuerySet:
+    """Return the searchable passages that have all words, found by the index: a large corpus is not read for them."""
+    query = SearchQuery(models.SearchText(Value(words)), config=models.TEXT_SEARCH_CONFIG)
+    return models.Passage.objects.searchable().filter(lexemes=query)
 
 
 def most_studied(limit: int) -> list[str]:
