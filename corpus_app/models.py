@@ -269,6 +269,7 @@ class Study(models.Model):
         indexes = [
             GinIndex(fields=["labels"], name="study_labels"),
             models.Index(fields=["status", "indexed_by", "id"], name="study_to_index"),
+            models.Index(Lower("study_id"), name="study_by_low_id"),
         ]
         permissions = [
             ("publish_study", "Can publish and withdraw studies"),

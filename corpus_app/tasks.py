@@ -37,7 +37,7 @@ def index_stale_passages() -> None:
         for start in hooks.after_indexing:
             start()
     else:
-        indexing.drop_superseded()
+        indexing.drop_superseded(once=True)
 
 
 @shared_task(name="corpus_app.tasks.maintain_ann")

@@ -339,10 +339,12 @@ class _ImportRun(JobRun[ImportJob]):
     def _publish(self, importer: items.Importer) -> bool:
         published, refusal = list(self.job.report.get("published", [])), ""
         self.start_clock()
+        self.start_step()
         try:
             while (batch := importer.publish_batch()) is not None:
                 published += batch
-                self.set(report=self.job.report | {"published": published}, beat_at=timezone.now())
+                self.job.report = self.job.report | {"published": published}
+                self.report_progress(done=len(published), total=self.job.total, at_once=True)
                 if self.is_over():
                     return False
         except CurationError as error:

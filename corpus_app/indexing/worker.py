@@ -32,12 +32,12 @@ from corpus_app.indexing.state import (
     INDEXABLE,
     Progress,
     ProgressReports,
-    has_work,
     indexable,
     mark_complete,
     mark_indexed,
     waiting,
 )
+from corpus_app.indexing.superseded import drop_other_vectors
 from corpus_app.indexing.sync import lock_study
 from corpus_app.indexing.term_statistics import merge_term_statistics
 from corpus_app.models import (
@@ -159,7 +159,7 @@ def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Index
         if on_progress:
             on_progress(Progress(done=min(start + BATCH, len(ids)), total=len(ids)))
     rest = index_stale(excluding=failed)  # passages edited in the meantime
-    _drop_other_vectors()
+    drop_other_vectors()
     return Indexed(count + rest.count, (*failed, *rest.failed))
 
 
@@ -183,14 +183,6 @@ def reset_failures() -> None:
     """Let passages and texts that could not be indexed be tried again, as another encoder may handle them."""
     Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     StudyText.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
-
-
-def drop_superseded() -> int:
-    """Drop the vectors of former encoders once nothing waits for the active one; return their number.
-
-    Call it later than the last embedding: a question under way may still use the former encoder.
-    """
-    return 0 if has_work() else _drop_other_vectors()
 
 
 def embedded_text(heading: str, text: str) -> str:
@@ -249,21 +241,6 @@ def _finish() -> None:
         update_planner_statistics()
         IndexBatch.objects.exclude(done_at=None).delete()
     forget_done()
-
-
-def _drop_other_vectors() -> int:
-    """Delete the vectors of all encoders but the active one and the fallback."""
-    active, fallback = embedding.active_name(), embedding.fallback_name()
-    study_texts.drop_others(active, fallback)
-    others = PassageVector.objects.exclude(encoder__in=[active, fallback])
-    if not others.exists():
-        return 0
-    # After a change back, the active encoder's sentence vectors are in the second column: move them to the first.
-    PassageSentence.objects.filter(kept_encoder=active).exclude(encoder=active).update(
-        encoder=F("kept_encoder"), vector=F("kept_vector"), kept_encoder=F("encoder"), kept_vector=F("vector")
-    )
-    PassageSentence.objects.exclude(kept_encoder__in=["", fallback]).update(kept_encoder="", kept_vector=None)
-    return others.delete()[0]
 
 
 def _read_batch(found: list[Passage]) -> list[_Work]:

@@ -1,6 +1,7 @@
 """Note which studies have all their vectors, so that a worker finds the others without reading the whole corpus."""
 
 from django.db import migrations, models
+from django.db.models.functions import Lower
 
 
 class Migration(migrations.Migration):
@@ -21,4 +22,5 @@ class Migration(migrations.Migration):
             preserve_default=False,
         ),
         migrations.AddIndex("study", models.Index(fields=["status", "indexed_by", "id"], name="study_to_index")),
+        migrations.AddIndex("study", models.Index(Lower("study_id"), name="study_by_low_id")),
     ]

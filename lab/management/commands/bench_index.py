@@ -41,7 +41,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, rounds: int, seconds: float, **options: Any) -> None:
         if not settings.QUEUE_IN_DATABASE:
             raise CommandError("Only a data directory of its own is measured: unset CELERY_BROKER_URL and REDIS_URL.")
-        _forget_vectors()
         queue.install()
         rates: dict[int, list[float]] = {1: [], 2: []}
         for _ in range(rounds):
