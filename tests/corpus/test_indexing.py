@@ -404,7 +404,7 @@ def test_publishing_into_ten_times_the_corpus_reads_no_more_of_it(encoder: WordH
             cursor.execute(ROWS_READ)
             (before,) = cursor.fetchone()
             curation.create_study(
-                study_id, collection=make_collection(), by=None, by_name="t", title=study_id, year=2020
+                study_id, by=None, by_name="t", collection=make_collection(), title=study_id, year=2020, design="other"
             )
             curation.add_passage(study_id, by=None, by_name="t", text="Squats helped.", section="results")
             curation.publish([study_id], by=None, by_name="t")
