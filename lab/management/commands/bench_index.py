@@ -22,8 +22,7 @@ from corpus_app import indexing
 from corpus_app.models import IndexBatch, PassageSentence, PassageVector, Study
 from inform_site import queue
 
-ROUNDS, SECONDS = 3, 60
-START_SECONDS = 120.0
+ROUNDS, SECONDS, START_SECONDS = 3, 60, 120.0
 CORES = os.cpu_count() or 1
 WORKER = "-m celery --quiet -A inform_site worker --concurrency 1 --without-gossip --without-mingle --queues index"
 
