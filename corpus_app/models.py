@@ -248,6 +248,13 @@ class Study(models.Model):
         help_text="Keys that the imported file held without a value; an export gives them back.",
     )
     import_hash = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the last imported draft.")
+    indexed_by = models.CharField(
+        max_length=250,
+        blank=True,
+        editable=False,
+        db_collation="C",
+        help_text="Space of the vectors that no passage or short text lacks; empty: they are looked for.",
+    )
 
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -259,7 +266,11 @@ class Study(models.Model):
         ordering = ["study_id"]
         verbose_name = _("study")
         verbose_name_plural = _("studies")
-        indexes = [GinIndex(fields=["labels"], name="study_labels")]
+        indexes = [
+            GinIndex(fields=["labels"], name="study_labels"),
+            models.Index(fields=["status", "indexed_by", "id"], name="study_to_index"),
+            models.Index(Lower("study_id"), name="study_by_low_id"),
+        ]
         permissions = [
             ("publish_study", "Can publish and withdraw studies"),
             ("set_notice_study", "Can set a study's notice"),
@@ -431,7 +442,6 @@ class PassageSentence(models.Model):
 
     class Meta:
         ordering = ["passage", "position"]
-        indexes = [models.Index(fields=["encoder"], name="sentence_encoder")]
         constraints = [
             models.UniqueConstraint(fields=["passage", "position"], name="sentence_position_unique"),
             models.CheckConstraint(condition=Q(start__lt=F("end")), name="sentence_not_empty"),

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.search import SearchQuery
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Value
 
 from corpus_app import indexing, models, records
 from corpus_app.search.versions import corpus_version, once_per_version
@@ -61,9 +62,15 @@ def _occurs(words: Sequence[str]) -> bool:
     for last in range(len(words), 0, -1):
         name = " ".join(words[:last]).rstrip(",;:–—-| ")
         is_name = words[last - 1][:1].isupper() and (last > 1 or not is_word(name.lower()))
-        if is_name and models.Passage.objects.searchable().filter(text__contains=name).exists():
+        if is_name and _passages_with(name).filter(text__contains=name).exists():
             return True
     return False
+
+
+def _passages_with(words: str) -> models.PassageQuerySet:
+    """Return the searchable passages that have all words, found by the index: a large corpus is not read for them."""
+    query = SearchQuery(models.SearchText(Value(words)), config=models.TEXT_SEARCH_CONFIG)
+    return models.Passage.objects.searchable().filter(lexemes=query)
 
 
 def most_studied(limit: int) -> list[str]:

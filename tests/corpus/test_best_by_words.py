@@ -106,7 +106,7 @@ def test_the_best_passages_are_those_of_a_full_scoring_after_every_change(dice: 
     assert_best(dice)
 
     rows = TermStatistics.objects.count()
-    indexing.merge_term_statistics()
+    indexing.merge_term_statistics(least=2)
     assert TermStatistics.objects.count() < rows
     assert_statistics()
     assert_best(dice)
