@@ -43,7 +43,7 @@ WISHES = (
 """In order of precedence."""
 NARROWING_WISHES = {"notice": ("notice.",), "peer": ("design.preprint", "design.thesis")}
 """Prefixes of filter lists that are wishes, too, by wish."""
-BARE_WISHES = frozenset({"timeline", "newest", "oldest", "count", "list_all"})
+BARE_WISHES = frozenset({"timeline", "newest", "oldest", "count", "list_all", "notice"})
 """Wishes that are about the corpus even without a word for it, if every word is recognised."""
 PAYLOAD_WISH = {
     "list_all": "list",
@@ -250,6 +250,7 @@ def _is_readable(ask: _Ask, named: NamedSources) -> bool:
     if ask.names_holdings or ask.has("here"):
         return ask.names_studies or ask.has("evidence") or ask.wish not in {None, "list"}
     has_object = ask.names_studies or (ask.wish == "timeline" and ask.has("evidence"))
+    has_object = has_object or (ask.wish == "notice" and ask.has("exists", "evidence") and not ask.filters.topics)
     if ask.has("exists"):
         return has_object or (ask.wish == "count" and ask.has("evidence"))
     return has_object and ask.wish in BARE_WISHES
@@ -305,7 +306,9 @@ def _answer(
     named = _named(wish, selected)
     names = {collection.slug: collection.name for collection in collections}
     if wish == "notice":
-        sentences = [*write.write_notices(studies, filters.values["notice"])]
+        rest = replace(filters, values={key: own for key, own in filters.values.items() if key != "notice"})
+        described = write.describe(rest, names, facets)
+        sentences = [*write.write_notices([*filter(rest.accepts, studies)], filters.values["notice"], described)]
     elif wish == "peer":
         sentences = [*write.write_peer_review(published)]
     elif wish == "share":

@@ -137,12 +137,13 @@ def write_peer_review(studies: Sequence[Study]) -> Iterator[Sentence]:
     yield counted(f"Preprints and theses: {', '.join(parts)}.", studies)
 
 
-def write_notices(studies: Sequence[Study], notices: Sequence[str]) -> Iterator[Sentence]:
-    """Say how many studies carry each notice."""
+def write_notices(studies: Sequence[Study], notices: Sequence[str], description: str) -> Iterator[Sentence]:
+    """Say how many of the studies carry each notice; `description` says which they are, empty for all."""
+    base = f"published studies here that are {description}," if description else "published studies"
     for notice in notices:
         marked = [study for study in studies if study.notice is Notice(notice)]
         verb = "are" if len(marked) > 1 else "is"
-        text = f"Of {len(studies):,} published studies {len(marked) or 'none'} {verb} marked as {NOTICES[notice]}."
+        text = f"Of {len(studies):,} {base} {len(marked) or 'none'} {verb} marked as {NOTICES[notice]}."
         yield counted(text, marked or studies)
 
 
