@@ -100,7 +100,7 @@ def compose(
     if headline.passage.finding_id and (fitting := [q for q in leading if context.is_on_outcome(q)]):
         headline = _best(fitting, context, policy)
     summary = select(
-        plain,
+        [q for q in plain if q.passage.finding_id in context.sides] if context.sides else plain,
         context,
         policy,
         words=budget.summary_words,

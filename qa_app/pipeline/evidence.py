@@ -13,7 +13,6 @@ from qa_app.pipeline.answer_type import ExpectedAnswer
 from qa_app.pipeline.composition import Composition, compose
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.effect_sizes import states_size
-from qa_app.pipeline.lexicon import value_of, words_of
 from qa_app.pipeline.matter import (
     LEANING,
     Matter,
@@ -42,7 +41,6 @@ from qa_app.pipeline.records import (
     HeadlineVerdict,
     Question,
     Span,
-    StudyLean,
 )
 from qa_app.pipeline.reranking import rerank
 from qa_app.pipeline.retrieval import Retrieved, cited_studies, fuse, hits_by_id, load_passages, load_pool
@@ -141,7 +139,7 @@ def gather(
         is_conflicting=asks_direction(query)
         and not agreeing(stances.studies)
         and agreement.is_conflicting(compared, weights),
-        strength=_strength(query, corpus, quoted, compared, is_partial=bool(missing)),
+        strength=_strength(query, corpus, quoted, matter, is_partial=bool(missing)),
         absent=None if bindings else expected,
         grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),
     )
@@ -214,21 +212,31 @@ def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[
 
 
 def _strength(
-    query: Query, corpus: Corpus, cited: Sequence[Study], studies: Sequence[StudyLean], *, is_partial: bool
+    query: Query, corpus: Corpus, cited: Sequence[Study], matter: Matter | None, *, is_partial: bool
 ) -> EvidenceStrength | None:
     """Return the curators' judgement where the question is about just what they judged and a cited study is too.
 
-    Elsewhere, grade the cited studies.
+    Elsewhere, grade the studies on the matter of the quoted finding, cited or not; without one, the cited studies.
     """
     judged = is_partial or len(query.intervention) != 1 or len(query.outcome) != 1
     certainties = () if judged else corpus.certainties(query.intervention[0], query.outcome[0])
     certainty = strength.find_certainty(certainties, query)
     if certainty and any({certainty.intervention, certainty.outcome} <= set(study.concepts) for study in cited):
         return strength.assessed(certainty, cited)
-    known = corpus.references([study.study_id for study in cited])
+    leans = matter.studies if matter else ()
+    own = {study.study_id: study for study in cited}
+    body = tuple(cited)
+    if matter and matter.is_quoted and leans:
+        uncited = [row.study_id for row in leans if row.study_id not in own]
+        others = corpus.studies(uncited) if uncited else {}
+        body = tuple(study for row in leans if (study := own.get(row.study_id) or others.get(row.study_id)))
+    known = corpus.references([study.study_id for study in body])
     sizes = {r.study_id: StudySize(r.participants, r.included_studies) for r in known}
     biases = {r.study_id: r.risk_of_bias for r in known if r.risk_of_bias}
-    return strength.grade(cited, studies, query.facets, sizes=sizes, biases=biases, is_partial=is_partial)
+    is_cited = all(study.study_id in own for study in body)
+    return strength.grade(
+        body, leans, query.facets, sizes=sizes, biases=biases, is_partial=is_partial, is_cited=is_cited
+    )
 
 
 def rank(
@@ -320,11 +328,10 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
         return None
     if query.intent is Intent.YES_NO and polarity.kind is PolarityKind.NONE and not (query.outcome or query.condition):
         return None  # what a yes would say is not known, nor of which outcome
-    has_number = any(
-        value_of(word) is not None for q in gathered.composition.headline.sentences for word in words_of(q)
-    )
+    text = " ".join(gathered.composition.headline.sentences)
+    has_size = query.aspect is not Aspect.SIZE or states_size(text, matter.finding, facts)
     return verdict(
-        Intent.CLAIM if query.aspect is Aspect.SIZE and not has_number else query.intent,
+        query.intent if has_size else Intent.CLAIM,
         polarity,
         matter.finding,
         wanted=outcomes[0].wanted if outcomes else Wanted.NEITHER,

@@ -118,12 +118,11 @@ def agreeing(on_question: Sequence[WeightedLean]) -> frozenset[int]:
 
 
 def is_on_question(finding: Finding, query: Query, facts: CorpusFacts) -> bool:
-    """Tell whether a finding tested an intervention and measured an outcome that a question names."""
-    own = agreement.map_finding(finding, facts.aliases)
-    tested = own.intervention | own.comparator
-    outcomes, by_id = named_outcomes(query), facts.concept_index.by_id
-    is_tested = not tested.isdisjoint((*query.intervention, *query.comparator))
-    return is_tested and agreement.measures_any(finding, outcomes, facts.aliases, by_id)
+    """Tell whether a finding tested just the interventions, and measured an outcome, that a question names."""
+    by_id = facts.concept_index.by_id
+    tested = [by_id[pk] for pk in query.intervention if pk in by_id]
+    is_tested = bool(tested) and agreement.tests_just(finding, tested, facts.aliases, by_id)
+    return is_tested and agreement.measures_any(finding, named_outcomes(query), facts.aliases, by_id)
 
 
 def passages_on_outcome(
