@@ -491,7 +491,7 @@ class PassageTerm(models.Model):
     class Meta:
         indexes = [
             models.Index(
-                fields=["lexeme"], include=["passage", "collection", "frequency", "length"], name="term_by_lexeme"
+                fields=["lexeme", "passage"], include=["collection", "frequency", "length"], name="term_by_lexeme"
             ),
         ]
         constraints = [models.UniqueConstraint(fields=["passage", "lexeme"], name="term_once_per_passage")]
@@ -1160,8 +1160,8 @@ class StudyTextTerm(models.Model):
     class Meta:
         indexes = [
             models.Index(
-                fields=["lexeme", "kind"],
-                include=["text", "study", "collection", "frequency", "length"],
+                fields=["lexeme", "kind", "text"],
+                include=["study", "collection", "frequency", "length"],
                 name="text_term_by_lexeme",
             ),
         ]
