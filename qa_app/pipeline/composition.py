@@ -91,11 +91,11 @@ def compose(
     leader = next((study for study in ranked if any(q.study_id == study for q in leaders)), None)
     if leader is None:
         return None
-    own = [q for q in ordinary if q.study_id == leader]
-    opening = _openings(own, context, policy)
-    leading = [q for q in plain if q.study_id == leader] or _readable(opening, mode) or opening
+    written = [q for q in plain if q.study_id == leader]
+    leading = written or _unwritten([p for p in passages if p.study.study_id == leader], context, policy, mode)
     leading = [q for q in leading if context.agrees(q)] or leading
-    headline = max(leading, key=lambda q: (relevance(q, context, policy), -q.passage.passage_id))
+    weights = policy if written else policy.for_unwritten
+    headline = max(leading, key=lambda q: (relevance(q, context, weights), -q.passage.passage_id))
     summary = select(
         plain,
         context,
@@ -124,6 +124,18 @@ def _readable_alone(passage: Passage, context: SelectionContext) -> frozenset[in
     """Return the indices of sentences in which "the" needs no antecedent."""
     is_introduced = context.query.request in INTRODUCING  # by the title
     return context.sentences_with_answer(passage.passage_id) | frozenset([0] if is_introduced else [])
+
+
+def _unwritten(
+    passages: Sequence[Passage], context: SelectionContext, policy: Policy, mode: Mode
+) -> Sequence[Quotation]:
+    """Return the quotations that may lead where no curator wrote a plain sentence.
+
+    "The" at the start of a passage needs no antecedent: no sentence of the passage stands before it.
+    """
+    own = [q for p in passages for q in cut(p, _readable_alone(p, context) | {0}) if not q.is_plain]
+    opening = _openings(own, context, policy)
+    return _readable(opening, mode) or opening
 
 
 def _chronicle(
