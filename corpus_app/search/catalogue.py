@@ -52,7 +52,7 @@ def owner_name() -> str:
 def _read_owner_name() -> str:
     published = models.Study.objects.published()
     lone = published.filter(authors__len=1).order_by().values_list("authors__0").annotate(number=Count("pk"))
-    half = published.count() / 2
+    half = published.count() // 2
     names = [site().texts.name, *(name for name, _ in lone.filter(number__gt=half))]
     return next((name for name in names if _occurs(name.split())), "")
 
