@@ -469,6 +469,7 @@ def test_the_command_reports_what_was_not_imported_or_published(run: Callable[..
     assert "What would not come in: 1, named above." in run(dry_run=True)[1]
 
 
+@pytest.mark.django_db
 def test_two_workers_bring_in_two_files_and_look_up_one_list_at_a_time() -> None:
     content = b"TY  - JOUR\nTI  - Squats\nER  -\n"
     files = {jobs.create_job(content, file_name=name, by=None).pk for name in ("a.ris", "b.ris")}
