@@ -21,13 +21,12 @@ from corpus_app.models import (
     Finding,
     Passage,
     PassageSentence,
-    PassageVector,
     Study,
     StudyText,
     StudyTextVector,
 )
 from lab import scale_text
-from lab.scratch_corpus import CachingEncoder
+from lab.scratch_corpus import CachingEncoder, passage_vector
 
 PASSAGES_EACH = 8  # of a study
 STUDIES_AT_ONCE = 500  # in one transaction
@@ -143,14 +142,7 @@ def _write(drafts: Sequence[_Draft], encoder: str, shelves: Sequence[Collection]
     copy_rows(studies)
     copy_rows(rows)
     copy_rows(
-        PassageVector(
-            passage=row,
-            collection_id=row.study.collection_id,
-            encoder=encoder,
-            content_hash=row.content_hash,
-            searchable=True,
-            vector=draft.vector,
-        )
+        passage_vector(row, row.study.collection_id, encoder, draft.vector)
         for row, (_, draft) in zip(rows, owned, strict=True)
     )
     copy_rows(

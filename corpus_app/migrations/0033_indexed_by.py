@@ -5,7 +5,7 @@ from django.db.models.functions import Lower
 
 
 class Migration(migrations.Migration):
-    dependencies = [("corpus_app", "0035_ordered_postings")]
+    dependencies = [("corpus_app", "0032_ordered_postings")]
 
     operations = [
         migrations.AddField(

@@ -21,6 +21,7 @@ from corpus_app.site import Site
 from corpus_app.sources import site_hash as file_hash
 from corpus_app.sources import site_of
 
+DIGESTED_AT_ONCE = 2_000  # passages
 MEASURED_BY = "measured_by"  # a relation of the concept graph
 _Relation = tuple[str, str, str, int]
 
@@ -50,10 +51,9 @@ def owner_name() -> str:
 
 
 def _read_owner_name() -> str:
-    published = models.Study.objects.published()
-    lone = published.filter(authors__len=1).order_by().values_list("authors__0").annotate(number=Count("pk"))
-    half = published.count() // 2
-    names = [site().texts.name, *(name for name, _ in lone.filter(number__gt=half))]
+    published = models.Study.objects.published().order_by()
+    alone = published.filter(authors__len=1).values_list("authors__0").annotate(own=Count("pk"))
+    names = [site().texts.name, *(name for name, _ in alone.filter(own__gt=published.count() // 2))]
     return next((name for name in names if _occurs(name.split())), "")
 
 
@@ -92,7 +92,8 @@ def is_indexed() -> bool:
 
 def corpus_figures() -> dict[str, Any]:
     """Return the numbers of published studies and searchable passages, and the studies of each collection."""
-    studies = Counter(models.Study.objects.published().order_by().values_list("collection", flat=True))
+    rows = models.Study.objects.published().order_by().values_list("collection").annotate(Count("pk"))
+    studies = Counter(dict(rows))
     return {
         "studies": studies.total(),
         "passages": models.Passage.objects.searchable().count(),
@@ -118,8 +119,12 @@ def _read_curated_share() -> float:
 def corpus_digest() -> dict[str, Any]:
     """Return the number of searchable passages and a `sha256` over their content: equal for corpora of equal text."""
     rows = models.Passage.objects.searchable().order_by("study__study_id", "position")
-    read = list(rows.values_list("study__study_id", "content_hash"))
-    return {"passages": len(read), "sha256": hashlib.sha256(repr(read).encode()).hexdigest()}
+    passages, digest = 0, hashlib.sha256(b"[")
+    for row in rows.values_list("study__study_id", "content_hash").iterator(chunk_size=DIGESTED_AT_ONCE):
+        digest.update(f"{', ' if passages else ''}{row!r}".encode())
+        passages += 1
+    digest.update(b"]")
+    return {"passages": passages, "sha256": digest.hexdigest()}
 
 
 def _read_collections() -> tuple[records.Collection, ...]:
