@@ -84,6 +84,13 @@ def test_environment_is_read_in_settings_alone() -> None:
     assert readers == []
 
 
+def test_the_driver_is_used_in_common_alone() -> None:
+    """There its errors become those of Django, which a lost database is recognised by."""
+    paths = [path for app in ("inform_site", "corpus_app", "qa_app") for path in (ROOT / app).rglob("*.py")]
+
+    assert [str(path) for path in paths if "connection.connection" in path.read_text("utf-8")] == []
+
+
 def test_code_knows_no_subject() -> None:
     """Words of a subject belong to the files of its corpus."""
     folders = ("common", "corpus_app", "inform_site", "qa_app", "static", "templates")
