@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from corpus_app.records import Passage
+from corpus_app.records import Lean, Passage
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Request
 from qa_app.pipeline.question.numbers import find_years
@@ -87,22 +87,25 @@ def compose(
         return _chronicle(events, place, context, policy)
     if context.query.request in INTRODUCING and ordinary:
         return _survey(ordinary, place, context, policy, budget)
-    leaders = [q for q in plain if context.agrees(q)] or [*plain, *ordinary]
+    leaders = [q for q in plain if context.leads(q)] or [*plain, *ordinary]
     leader = next((study for study in ranked if any(q.study_id == study for q in leaders)), None)
     if leader is None:
         return None
-    own = [q for q in ordinary if q.study_id == leader]
-    opening = _openings(own, context, policy)
-    leading = [q for q in plain if q.study_id == leader] or _readable(opening, mode) or opening
-    leading = [q for q in leading if context.agrees(q)] or leading
-    headline = max(leading, key=lambda q: (relevance(q, context, policy), -q.passage.passage_id))
+    place[leader] = -1
+    written = [q for q in plain if q.study_id == leader]
+    leading = written or _unwritten([p for p in passages if p.study.study_id == leader], context, policy, mode)
+    leading = [q for q in leading if context.leads(q)] or leading
+    weights = policy if written else policy.for_unwritten
+    headline = _best(leading, context, weights)
+    if headline.passage.finding_id and (fitting := [q for q in leading if context.is_on_outcome(q)]):
+        headline = _best(fitting, context, weights)
     summary = select(
-        plain,
+        [q for q in plain if q.passage.finding_id in context.sides] if context.sides else plain,
         context,
         policy,
         words=budget.summary_words,
         most_of=lambda _: 2,
-        opening=(headline,),
+        opening=(headline, *_other_sides(headline, plain, context, policy)),
     )
     summary = _by_study(summary, place)
     answer = select(
@@ -120,10 +123,38 @@ def compose(
     return Composition(headline, summary, _in_order(answer, place)) if answer else None
 
 
+def _best(quotations: Sequence[Quotation], context: SelectionContext, policy: Policy) -> Quotation:
+    return max(quotations, key=lambda q: (relevance(q, context, policy), -q.passage.passage_id))
+
+
+def _other_sides(
+    headline: Quotation, plain: Sequence[Quotation], context: SelectionContext, policy: Policy
+) -> list[Quotation]:
+    """Return the best plain sentence of each side other than the headline's, where the question asks for the sides."""
+    best: dict[Lean, Quotation] = {}
+    for quotation in sorted(plain, key=lambda q: -relevance(q, context, policy)):
+        side = context.sides.get(quotation.passage.finding_id or 0)
+        if side and side is not context.sides.get(headline.passage.finding_id or 0):
+            best.setdefault(side, quotation)
+    return list(best.values())
+
+
 def _readable_alone(passage: Passage, context: SelectionContext) -> frozenset[int]:
     """Return the indices of sentences in which "the" needs no antecedent."""
     is_introduced = context.query.request in INTRODUCING  # by the title
     return context.sentences_with_answer(passage.passage_id) | frozenset([0] if is_introduced else [])
+
+
+def _unwritten(
+    passages: Sequence[Passage], context: SelectionContext, policy: Policy, mode: Mode
+) -> Sequence[Quotation]:
+    """Return the quotations that may lead where no curator wrote a plain sentence.
+
+    "The" at the start of a passage needs no antecedent: no sentence of the passage stands before it.
+    """
+    own = [q for p in passages for q in cut(p, _readable_alone(p, context) | {0}) if not q.is_plain]
+    opening = _openings(own, context, policy)
+    return _readable(opening, mode) or opening
 
 
 def _chronicle(
