@@ -51,6 +51,13 @@ def first_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] 
         return psycopg.Cursor(driver).execute(statement, parameters, prepare=True).fetchone()
 
 
+def execute_binary(statement: str, parameters: Sequence[Any]) -> None:
+    """Run a statement with binary parameters, which Django would send as text. Raises DatabaseError."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        cursor.execute(statement, parameters, binary=True)
+
+
 @contextmanager
 def statement_pipeline() -> Iterator[Send]:
     """Yield a function that sends prepared statements in the open transaction without waiting.

@@ -248,6 +248,13 @@ class Study(models.Model):
         help_text="Keys that the imported file held without a value; an export gives them back.",
     )
     import_hash = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the last imported draft.")
+    indexed_by = models.CharField(
+        max_length=250,
+        blank=True,
+        editable=False,
+        db_collation="C",
+        help_text="Space of the vectors that no passage or short text lacks; empty: they are looked for.",
+    )
 
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -259,7 +266,11 @@ class Study(models.Model):
         ordering = ["study_id"]
         verbose_name = _("study")
         verbose_name_plural = _("studies")
-        indexes = [GinIndex(fields=["labels"], name="study_labels")]
+        indexes = [
+            GinIndex(fields=["labels"], name="study_labels"),
+            models.Index(fields=["status", "indexed_by", "id"], name="study_to_index"),
+            models.Index(Lower("study_id"), name="study_by_low_id"),
+        ]
         permissions = [
             ("publish_study", "Can publish and withdraw studies"),
             ("set_notice_study", "Can set a study's notice"),
@@ -491,7 +502,7 @@ class PassageTerm(models.Model):
     class Meta:
         indexes = [
             models.Index(
-                fields=["lexeme"], include=["passage", "collection", "frequency", "length"], name="term_by_lexeme"
+                fields=["lexeme", "passage"], include=["collection", "frequency", "length"], name="term_by_lexeme"
             ),
         ]
         constraints = [models.UniqueConstraint(fields=["passage", "lexeme"], name="term_once_per_passage")]
@@ -1160,8 +1171,8 @@ class StudyTextTerm(models.Model):
     class Meta:
         indexes = [
             models.Index(
-                fields=["lexeme", "kind"],
-                include=["text", "study", "collection", "frequency", "length"],
+                fields=["lexeme", "kind", "text"],
+                include=["study", "collection", "frequency", "length"],
                 name="text_term_by_lexeme",
             ),
         ]

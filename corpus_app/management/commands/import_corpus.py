@@ -129,13 +129,13 @@ class Command(BaseCommand):
     def _run_job(self, job: ImportJob) -> None:
         has_announced = False
         while True:
-            with jobs.import_lock() as is_acquired:
+            with jobs.import_lock(job) as is_acquired:
                 if is_acquired:
                     self._shown = -1
                     jobs.run_job(job, on_progress=self._show)
                     return
             if not has_announced:
-                self.stdout.write("A worker is importing already; waiting for it.")
+                self.stdout.write("A worker is at this import; waiting for it.")
                 has_announced = True
             time.sleep(WAIT_SECONDS)
 
