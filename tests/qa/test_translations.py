@@ -235,7 +235,8 @@ def test_every_counting_sentence_is_translated() -> None:
         *about_sentences.write_growth(two),
         *about_sentences.write_overview(two, [make_concept("sauna")], {"training": "Training"}),
         *(sentence for kind in ("journal", "author") for sentence in about_sentences.write_names(kind, two)),
-        *about_sentences.write_peer_review(two), *about_sentences.write_notices(two, tuple(about_sentences.NOTICES)),
+        *about_sentences.write_peer_review(two),
+        *(s for words in ("", "of 2020") for s in about_sentences.write_notices(two, [*about_sentences.NOTICES], words)),
         *(sentence for name in about_sentences.FACTS for sentence in about_sentences.write_fact(name, two, None)),
     ]  # fmt: skip
 
