@@ -1,8 +1,7 @@
 # The site's image: the same code and pins as `make run`, for every platform that the pins have (docs/operating.md).
 #
-# The base image is named by its tag. To pin it by digest, read the digest and hand it over:
-#   docker buildx imagetools inspect python:3.11-slim-bookworm --format '{{.Manifest.Digest}}'
-#   docker compose build --build-arg PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:…
+# The base image is named by its tag: no digest of it was read from a registry for this release. `make pin` reads the
+# present one and writes PYTHON_IMAGE into .env; docker-compose.yml hands it over as a build argument.
 ARG PYTHON_IMAGE=python:3.11-slim-bookworm
 FROM ${PYTHON_IMAGE}
 

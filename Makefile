@@ -13,7 +13,7 @@ REQUESTS := 20000
 MINUTES := 30
 
 .DEFAULT_GOAL := help
-.PHONY: help run new setup quick test check fix fuzz eval calibrate bench bench-scale faults abuse soak screenshots schema settings messages lock python
+.PHONY: help run new setup quick test check fix fuzz eval calibrate bench bench-scale faults abuse soak screenshots schema settings messages lock pin python
 
 help: ## list the chores
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ lock: setup ## write the pins of requirements/*.in, with their hashes
 	    sed 's/^\(torch==[0-9.]*\)+cpu /\1 /' $$draft > requirements/$$name.lock; \
 	    rm -f $$draft; \
 	done
+
+pin: ## write the digests that the images' tags name now into .env (needs Docker and its registries)
+	@sh deploy/pin_images.sh .env
 
 python:
 	@command -v python3 > /dev/null || { echo "InForm needs Python 3.11 or newer, and there is no python3 here: install it and try again." >&2; exit 1; }

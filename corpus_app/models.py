@@ -190,7 +190,7 @@ class Study(models.Model):
     facets = models.JSONField(
         default=dict, blank=True, help_text="Values of the facets that the corpus declares, by key: lists of values."
     )
-    n_studies = models.PositiveIntegerField("included studies", null=True, blank=True)
+    n_studies = models.PositiveIntegerField(_("included studies"), null=True, blank=True)
     n_participants = models.PositiveIntegerField("participants", null=True, blank=True)
     duration_weeks_min = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])
     duration_weeks_max = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])
@@ -248,6 +248,13 @@ class Study(models.Model):
         help_text="Keys that the imported file held without a value; an export gives them back.",
     )
     import_hash = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the last imported draft.")
+    indexed_by = models.CharField(
+        max_length=250,
+        blank=True,
+        editable=False,
+        db_collation="C",
+        help_text="Space of the vectors that no passage or short text lacks; empty: they are looked for.",
+    )
 
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -259,7 +266,11 @@ class Study(models.Model):
         ordering = ["study_id"]
         verbose_name = _("study")
         verbose_name_plural = _("studies")
-        indexes = [GinIndex(fields=["labels"], name="study_labels")]
+        indexes = [
+            GinIndex(fields=["labels"], name="study_labels"),
+            models.Index(fields=["status", "indexed_by", "id"], name="study_to_index"),
+            models.Index(Lower("study_id"), name="study_by_low_id"),
+        ]
         permissions = [
             ("publish_study", "Can publish and withdraw studies"),
             ("set_notice_study", "Can set a study's notice"),
@@ -922,7 +933,7 @@ class ImportItem(models.Model):
         DUPLICATE = "duplicate", "duplicate"
         ALIKE = "alike", "alike"
         CONFLICT = "conflict", "changed here since"
-        UNMATCHED = "unmatched", "for no study here"
+        UNMATCHED = "unmatched", _("for no study here")
         NOT_FOUND = "not_found", "not found"
         FAILED = "failed", "failed"
 
@@ -1317,4 +1328,4 @@ class CorpusEvent(models.Model):
 
     def __str__(self) -> str:
         at = date_format(timezone.localtime(self.at), "DATETIME_FORMAT")
-        return ", ".join(filter(None, (at, self.actor_name, actions.label(self.action), self.study_key)))
+        return ", ".join(filter(None, (at, self.actor_name, str(_(actions.label(self.action))), self.study_key)))

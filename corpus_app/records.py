@@ -302,6 +302,36 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True)
+class StudyTotal:
+    """A number of studies."""
+
+    total: int
+    ids: tuple[str, ...]
+    """Their ids, sorted; not all of them where they are many."""
+
+
+class StudyTrait(StrEnum):
+    """A trait by which studies are counted."""
+
+    YEAR = "year"
+    DESIGN = "design"
+    COLLECTION = "collection"
+    JOURNAL = "journal"
+    AUTHOR = "author"
+    TOPIC = "topic"
+
+
+@dataclass(frozen=True, slots=True)
+class TraitCounts:
+    """The number of studies by name of one trait."""
+
+    names: int
+    """The number of different names."""
+    most: tuple[tuple[str, int], ...]
+    """The most frequent names with their numbers, the most frequent first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reference:
     """The bibliographic data and key figures of a study, without its text."""
 

@@ -37,7 +37,7 @@ def index_stale_passages() -> None:
         for start in hooks.after_indexing:
             start()
     else:
-        indexing.drop_superseded()
+        indexing.drop_superseded(once=True)
 
 
 @shared_task(name="corpus_app.tasks.maintain_ann")
@@ -52,14 +52,13 @@ def maintain_ann() -> None:
 
 @shared_task(name=jobs.TASK)
 def carry_on_imports() -> None:
-    """Continue waiting imports. Safe to run concurrently: a second run returns at once."""
-    while jobs.find_work():  # check again after the run: it turned away requests made meanwhile
-        with jobs.import_lock() as is_acquired:
-            if not is_acquired:
+    """Continue waiting imports. Safe to run concurrently: each run takes an import that no other one is at."""
+    while True:
+        with jobs.next_job() as job:
+            if job is None:
                 return
-            job = jobs.find_work()
-            is_cut_short = job is not None and not jobs.run_job(job, seconds=MAX_IMPORT_SECONDS)
-        if is_cut_short:
+            has_ended = jobs.run_job(job, seconds=MAX_IMPORT_SECONDS)
+        if not has_ended:
             carry_on_imports.delay()
             return
 

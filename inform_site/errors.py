@@ -12,12 +12,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.urls import Resolver404, resolve
 from django.utils import translation
 from django.views.defaults import permission_denied
 
 from inform_site.api import problems
-from inform_site.api.middleware import is_of_api
+from inform_site.api.middleware import is_for_program, is_of_api
 from inform_site.language import is_admin_request
 from inform_site.outage import FAILURES, RETRY_AFTER_SECONDS, outage
 from qa_app import pages
@@ -63,7 +62,7 @@ def unavailable(request: HttpRequest, *, is_busy: bool) -> HttpResponse:
     """Return the 503 of a site that is overloaded (`is_busy`) or cannot reach its database, without using either."""
     wait = {"Retry-After": str(RETRY_AFTER_SECONDS), "Cache-Control": "no-store"}
     response: HttpResponse
-    if _is_for_program(request):
+    if is_for_program(request):
         detail = BUSY if is_busy else problems.DATABASE_AWAY
         response = problems.plain(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", detail, wait)
     else:
@@ -71,15 +70,6 @@ def unavailable(request: HttpRequest, *, is_busy: bool) -> HttpResponse:
         response = HttpResponse(page, status=HTTPStatus.SERVICE_UNAVAILABLE, headers=wait)
     vars(response)["_has_been_logged"] = True  # thousands of lines would say nothing new
     return response
-
-
-def _is_for_program(request: HttpRequest) -> bool:
-    if is_of_api(request):
-        return True
-    try:
-        return hasattr(resolve(request.path_info).func, "cls")
-    except Resolver404:
-        return False
 
 
 def _language(request: HttpRequest) -> str:

@@ -1,7 +1,8 @@
-"""The signs of life of the workers, the last backup, failed logins, and the audit log."""
+"""The signs of life of the workers, the last backup, failed logins, initial passwords, and the audit log."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -54,6 +55,16 @@ class LoginAttempt(models.Model):
 
     def __str__(self) -> str:
         return f"{self.account[:8]} {self.at}"
+
+
+class InitialPassword(models.Model):
+    """A password that somebody else gave to a person, who replaces it at the first login."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    given_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"{self.user}"
 
 
 class AuditEntry(models.Model):

@@ -94,6 +94,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "inform_site.api.middleware.RequestId",
     "inform_site.api.middleware.ApiResponses",
+    "inform_site.api.middleware.EncryptedApi",
     "inform_site.api.middleware.Cors",
     "inform_site.api.middleware.ApiConditional",
     "inform_site.compression.CompressedPages",
@@ -416,7 +417,7 @@ if INFORM_RERANKER == "llm" and not OPENAI_MODEL:
 LANGUAGE_CODE = "en-gb"  # of the API, of what is stored, and of pages whose reader asks for no other
 LANGUAGES = [("en-gb", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]  # compiled texts are committed: users have no gettext tools
-LANGUAGE_COOKIE_NAME = "language"
+LANGUAGE_COOKIE_NAME = "__Host-language" if PRODUCTION else "language"
 LANGUAGE_COOKIE_AGE = 31_536_000
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
@@ -599,6 +600,7 @@ SESSION_COOKIE_NAME = "__Host-sessionid" if PRODUCTION else "sessionid"
 CSRF_COOKIE_NAME = "__Host-csrftoken" if PRODUCTION else "csrftoken"
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # in no cookie of its own
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PRODUCTION
 if PRODUCTION:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

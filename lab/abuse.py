@@ -26,7 +26,6 @@ from lab.faults import new_word
 from lab.own_site import PATIENCE_SECONDS, OwnSite
 
 CANARY = "Canary4711"
-ASKED = "When should tomatoes be sown?"
 PLACES = ("question", "title", "author", "passage")
 ATTEMPTS = 10  # a second apart, until a new study is found by meaning
 TEXTS = (

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
-from uuid import uuid4
 
 import psycopg
 
@@ -45,13 +44,13 @@ class Outcome:
 
 def new_word() -> str:
     """Return a made-up word that no corpus holds."""
-    return "".join(random.choices(_SYLLABLES, k=6))  # noqa: S311  # no secret
+    return "".join(random.choices(_SYLLABLES, k=8))  # noqa: S311  # no secret
 
 
 def ask(site: OwnSite, word: str) -> list[str]:
-    """Ask a question until it is answered, and require that exactly one answer is stored."""
-    question = f"How early should tomatoes be sown, {word}?"
-    headers = {"Idempotency-Key": str(uuid4())}
+    """Ask about a study that was published before the fault, and require one stored answer, which quotes it."""
+    question = f"Do seeds of {word} germinate earlier in warm soil than in cold soil?"
+    headers = {"Idempotency-Key": word}
     first = site.persist("POST", "/api/v1/answers", json={"question": question}, headers=headers)
     if not first.is_success:
         return [f"the question was refused: {first.status_code} {first.text[:200]}"]
@@ -59,9 +58,12 @@ def ask(site: OwnSite, word: str) -> list[str]:
     stored = site.persist("GET", f"/api/v1/answers/{first.json()['id']}")
     n = site.count("SELECT count(*) FROM qa_app_answer WHERE question = %s", question)
     broken = [] if n == 1 else [f"{n} answers to one question"]
+    quoted = [span["quote"] for sentence in first.json()["answer"]["sentences"] for span in sentence["support"]]
+    if not any(word in quote for quote in quoted):
+        broken.append(f"the answer does not quote the study: {first.json()['outcome']}")
     if again["id"] != first.json()["id"]:
         broken.append("the same key was answered twice")
-    if not stored.is_success or stored.json()["id"] != first.json()["id"]:
+    if not stored.is_success or stored.json()["answer"] != first.json()["answer"]:
         broken.append("an answer that was sent is lost")
     return broken
 
@@ -206,7 +208,7 @@ OF_DATABASE = {*FAULTS} - {"process killed", "process frozen"}
 
 
 def _targets(site: OwnSite, stage: str) -> list[int]:
-    return site.processes().get(PROCESSES[stage], [])[:1]
+    return site.processes().get(PROCESSES[stage], [])
 
 
 @contextmanager
@@ -252,7 +254,7 @@ def inflict(site: OwnSite, stage: str, fault: str, *, recovery_seconds: float, h
     """Do the work of a stage, inflict the fault meanwhile for at most `hold_seconds`, and check every promise."""
     word = new_word()
     site.server_errors.clear()
-    if stage == "index":
+    if stage in {"answer", "index"}:
         _draft(site, word)
         _publish(site, word)
     recovery, broken = 0.0, list[str]()

@@ -21,13 +21,12 @@ from corpus_app.models import (
     Finding,
     Passage,
     PassageSentence,
-    PassageVector,
     Study,
     StudyText,
     StudyTextVector,
 )
 from lab import scale_text
-from lab.scratch_corpus import CachingEncoder
+from lab.scratch_corpus import CachingEncoder, passage_vector
 
 PASSAGES_EACH = 8  # of a study
 STUDIES_AT_ONCE = 500  # in one transaction
@@ -124,6 +123,7 @@ def _write(drafts: Sequence[_Draft], encoder: str, shelves: Sequence[Collection]
             design=tuple(records.Design)[number % len(records.Design)].value,
             collection=shelves[0 if number % 2 else number // 2 % len(shelves)],
             status=records.Status.PUBLISHED.value,
+            indexed_by=metric.space(encoder),
         )
         for number, (pk, group) in enumerate(zip(reserve_ids(Study, len(groups)), groups, strict=True), start=first)
     ]
@@ -142,14 +142,7 @@ def _write(drafts: Sequence[_Draft], encoder: str, shelves: Sequence[Collection]
     copy_rows(studies)
     copy_rows(rows)
     copy_rows(
-        PassageVector(
-            passage=row,
-            collection_id=row.study.collection_id,
-            encoder=encoder,
-            content_hash=row.content_hash,
-            searchable=True,
-            vector=draft.vector,
-        )
+        passage_vector(row, row.study.collection_id, encoder, draft.vector)
         for row, (_, draft) in zip(rows, owned, strict=True)
     )
     copy_rows(
@@ -164,7 +157,7 @@ def _write(drafts: Sequence[_Draft], encoder: str, shelves: Sequence[Collection]
 
 
 def _sentences(row: Passage, draft: _Draft, encoder: str, numbers: np.random.Generator) -> Iterator[PassageSentence]:
-    spans = scale_text.sentence_spans(row.text)
+    spans = passages.split_sentences(row.text)
     vectors = _jitter(draft.vector, numbers, len(spans))
     for position, ((start, end), vector) in enumerate(zip(spans, vectors, strict=True)):
         yield PassageSentence(passage=row, position=position, start=start, end=end, encoder=encoder, vector=vector)
@@ -179,7 +172,7 @@ def _findings(studies: Sequence[Study], groups: Sequence[Sequence[_Draft]]) -> l
             intervention=" ".join(group[0].text.split()[:3]),
             outcome=" ".join(group[1].text.split()[:3]),
             direction=tuple(records.Direction)[pk % len(records.Direction)].value,
-            statement=group[1].text[slice(*scale_text.sentence_spans(group[1].text)[0])],
+            statement=group[1].text[slice(*passages.split_sentences(group[1].text)[0])],
         )
         for pk, study, group in zip(reserve_ids(Finding, len(studies)), studies, groups, strict=True)
     ]

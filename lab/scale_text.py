@@ -101,11 +101,6 @@ class _Growth:
         return word
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return the sentence spans of a passage as the product cuts them."""
-    return list(passages.split_sentences(text))
-
-
 def title_of(text: str) -> str:
     """Return the first words of a text as a title."""
     return " ".join(text.split()[:12]).rstrip(".,;:")

@@ -207,14 +207,11 @@ def _write_batch(documents: Sequence[Document], collection: Collection, *, writt
     """Write a batch of studies. Their passages are inserted under the first study, in one query, and then moved."""
     studies = Study.objects.bulk_create(
         Study(
-            study_id=f"D{number:07}",
-            title=document.title[:LONGEST_TITLE].strip() or "Untitled",
-            design=records.Design.NARRATIVE_REVIEW.value,
-            collection=collection,
-            status=records.Status.PUBLISHED.value,
+            study_id=f"D{number:07}", title=document.title[:LONGEST_TITLE].strip() or "Untitled", collection=collection,
+            design=records.Design.NARRATIVE_REVIEW.value, status=records.Status.PUBLISHED.value,
         )
         for number, document in enumerate(documents, start=written + 1)
-    )
+    )  # fmt: skip
     rows = Passage.objects.bulk_create(
         _passage(studies[0], document, position=position) for position, document in enumerate(documents)
     )
@@ -234,13 +231,17 @@ def _passage(study: Study, document: Document, *, position: int) -> Passage:
     heading = document.title[:LONGEST_TITLE].strip() if document.text.strip() else ""
     text = document.text if document.text.strip() else document.title
     return Passage(
-        study=study,
-        position=position,
-        section=records.Section.ABSTRACT.value,
-        heading=heading,
-        text=text,
+        study=study, position=position, section=records.Section.ABSTRACT.value, heading=heading, text=text,
         content_hash=passages.content_hash(heading=heading, text=text),
-    )
+    )  # fmt: skip
+
+
+def passage_vector(row: Passage, collection: str, encoder: str, vector: object) -> PassageVector:
+    """Build the row of a passage's vector, which searches find."""
+    return PassageVector(
+        passage=row, collection_id=collection, encoder=encoder, content_hash=row.content_hash, searchable=True,
+        vector=vector,
+    )  # fmt: skip
 
 
 def _embed(rows: Sequence[Passage], encoder: CachingEncoder, report: Report) -> None:
@@ -251,15 +252,7 @@ def _embed(rows: Sequence[Passage], encoder: CachingEncoder, report: Report) -> 
             [indexing.embedded_text(row.heading, row.text) for row in batch], threads=embedding.THREADS
         )
         PassageVector.objects.bulk_create(
-            PassageVector(
-                passage=row,
-                collection_id=COLLECTION,
-                encoder=encoder.name,
-                content_hash=row.content_hash,
-                searchable=True,
-                vector=vector,
-            )
-            for row, vector in zip(batch, vectors, strict=True)
+            passage_vector(row, COLLECTION, encoder.name, vector) for row, vector in zip(batch, vectors, strict=True)
         )
         done += len(batch)
         report("vectors", done, len(rows))
@@ -366,27 +359,19 @@ def _draft(study_ids: Sequence[str], number: int, text: PassageDraft) -> StudyDr
 
 
 def _write_crowd(
-    shelves: Sequence[Collection],
-    start: int,
-    passages_each: int,
-    words: Sequence[str],
-    rng: random.Random,
+    shelves: Sequence[Collection], start: int, passages_each: int, words: Sequence[str], rng: random.Random,
     numbers: np.random.Generator,
-) -> list[Study]:
+) -> list[Study]:  # fmt: skip
     """Create a batch of studies. Their passages are inserted under the first study, in one query, and then moved."""
     designs, sections = tuple(records.Design), tuple(records.Section)
     studies = Study.objects.bulk_create(
         Study(
-            study_id=f"X{start + n:06}",
-            title=" ".join(rng.choices(words, k=12)).capitalize(),
-            authors=[f"{rng.choice(words).capitalize()} A" for _ in range(4)],
-            year=rng.randint(1990, 2025),
-            design=rng.choice(designs).value,
-            collection=shelf,
-            status=records.Status.PUBLISHED.value,
+            study_id=f"X{start + n:06}", title=" ".join(rng.choices(words, k=12)).capitalize(), collection=shelf,
+            authors=[f"{rng.choice(words).capitalize()} A" for _ in range(4)], year=rng.randint(1990, 2025),
+            design=rng.choice(designs).value, status=records.Status.PUBLISHED.value,
         )
         for n, shelf in enumerate(shelves)
-    )
+    )  # fmt: skip
     rows = []
     for position in range(len(studies) * passages_each):
         text = f"{' '.join(rng.choices(words, k=WORDS_OF_A_PASSAGE)).capitalize()}."
@@ -401,29 +386,18 @@ def _write_crowd(
     vectors = numbers.standard_normal((len(rows), DIMENSIONS))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     PassageVector.objects.bulk_create(
-        PassageVector(
-            passage=row,
-            collection=row.study.collection,
-            encoder=embedding.active_name(),
-            content_hash=row.content_hash,
-            searchable=True,
-            vector=vector,
-        )
+        passage_vector(row, row.study.collection_id, embedding.active_name(), vector)
         for row, vector in zip(rows, vectors, strict=True)
         if rng.random() < SHARE_INDEXED
     )
     Finding.objects.bulk_create(
         Finding(
-            study=study,
-            position=position,
-            intervention=rng.choice(words),
-            outcome=rng.choice(words),
-            direction=records.Direction.NO_DIFFERENCE.value,
-            statement=" ".join(rng.choices(words, k=15)),
+            study=study, position=position, intervention=rng.choice(words), outcome=rng.choice(words),
+            direction=records.Direction.NO_DIFFERENCE.value, statement=" ".join(rng.choices(words, k=15)),
         )
         for study in studies
         for position in range(3)
-    )
+    )  # fmt: skip
     return studies
 
 

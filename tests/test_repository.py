@@ -143,6 +143,37 @@ def test_compose_holds_no_secret_and_refuses_to_start_without_its_own() -> None:
     assert {"SECRET_KEY", "POSTGRES_PASSWORD", "ALLOWED_HOSTS"} <= set(re.findall(r"\$\{(\w+):\?", source))
 
 
+def test_images_are_pinned_by_digests_that_a_registry_named_or_not_at_all(tmp_path: Path) -> None:
+    env, docker = tmp_path / ".env", tmp_path / "docker"
+    env.write_text("SECRET_KEY=a b\nREDIS_IMAGE=redis:6@sha256:old\n", encoding="utf-8")
+    names = re.findall(r"\$\{(\w+_IMAGE):-([^}]+)\}", text("docker-compose.yml"))
+    digest = f"sha256:{'0f' * 32}"
+
+    def pin(said: str) -> int:
+        docker.write_text(f'#!/bin/sh\n[ "$1 $2 $3" = "buildx imagetools inspect" ] && {said}\n', encoding="utf-8")
+        docker.chmod(0o755)
+        path = {"PATH": f"{tmp_path}:{os.defpath}"}
+        return subprocess.run(
+            ["sh", "deploy/pin_images.sh", str(env)], cwd=ROOT, env=path, capture_output=True
+        ).returncode
+
+    before = env.read_text("utf-8")
+    failures = (
+        "exit 1",
+        "echo nothing",
+        "echo 'Digest: sha256:short'",
+        f'[ "$4" != redis:7-alpine ] && echo "Digest: {digest}"',
+    )
+    assert [pin(said) == 0 for said in failures] == [False] * 4
+    assert env.read_text("utf-8") == before, "all or none"
+    for _ in range(2):
+        assert pin(f'printf "Name: x\\nDigest:    {digest}\\n\\nManifests:\\n  Digest: other\\n"') == 0
+        pinned = {f"{name}={image}@{digest}" for name, image in names}
+        assert set(env.read_text("utf-8").splitlines()) == {"SECRET_KEY=a b"} | pinned
+    assert len(pinned) == 3
+    assert "sha256:" not in text("docker-compose.yml") + text("Dockerfile"), "none is made up"
+
+
 def test_image_is_not_run_as_root_holds_nothing_private_and_believes_no_proxy() -> None:
     """The site itself believes proxies as far as `INFORM_PROXIES` goes; a server before it would believe all on loopback."""
     assert re.findall(r"^USER (\w+)$", text("Dockerfile"), re.MULTILINE)[-1:] == ["inform"]

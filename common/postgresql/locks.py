@@ -12,8 +12,8 @@ from common.postgresql.base import PatientConnection
 
 
 @contextmanager
-def work_lock(key: int) -> Iterator[bool]:
-    """Try to take an advisory lock; yield whether it was free. Raises OperationalError without a database.
+def work_lock(key: int, part: int = 0) -> Iterator[bool]:
+    """Try to take an advisory lock (two numbers); yield if it was free. Raises OperationalError without a database.
 
     An open transaction of a connection of its own holds it: PgBouncer leaves a session to nobody between transactions.
     The lock ends with that connection, so a killed process blocks nobody. The transaction sees no rows, so it keeps
@@ -22,7 +22,7 @@ def work_lock(key: int) -> Iterator[bool]:
     try:
         holder = PatientConnection.connect(**connection.get_connection_params() | {"autocommit": False})
         holder.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        row = holder.execute("SELECT pg_try_advisory_xact_lock(%s)", [key]).fetchone()
+        row = holder.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [key, part]).fetchone()
     except psycopg.OperationalError as error:
         raise OperationalError(str(error)) from error
     try:

@@ -9,13 +9,14 @@ from typing import Any
 from django.db.models import Q
 from django.db.models.functions import Lower
 
+from common.copying import copy_rows
 from corpus_app import search
 from corpus_app.appraisal import bias_to_json
 from corpus_app.curation import rows
 from corpus_app.curation.acts import Act
 from corpus_app.curation.studies import EDITABLE
 from corpus_app.facets import facets_to_json
-from corpus_app.models import Finding, Passage, Study, StudyConcept
+from corpus_app.models import Finding, Study, StudyConcept
 from corpus_app.records import Notice, Status
 from corpus_app.sources import StudyDraft
 
@@ -39,9 +40,7 @@ def create_studies(current: Act, drafts: Sequence[tuple[StudyDraft, str]]) -> No
         for study, draft in created
         for position, finding in enumerate(draft.findings)
     )
-    Passage.objects.bulk_create(
-        passage for study, draft in created for passage in rows.new_passages(study, draft.passages)
-    )
+    copy_rows(passage for study, draft in created for passage in rows.new_passages(study, draft.passages))
     for study, draft in created:
         current.touch(study, is_new=True)
         current.record("import_study", study=draft.study_id, file=draft.origin, passages=len(draft.passages))

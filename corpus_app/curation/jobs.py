@@ -42,7 +42,7 @@ from corpus_app.sources.bibliography import Record, items_of
 from corpus_app.sources.identifier_lists import MAX_IDENTIFIERS, identifiers_in, is_identifier_list, list_text
 
 TASK = "corpus_app.tasks.carry_on_imports"
-LOCK_KEY = 7_301_005  # of an advisory lock: one process runs import jobs at a time
+LOCK_KEY = 7_301_005  # of advisory locks: one process runs an import at a time
 BATCH = 50  # items written at once while reading a file
 IMPORTED_AT_ONCE = 50  # items of one transaction
 PASSAGES_AT_ONCE = 500  # of the items of one transaction, the last excepted: about a second
@@ -194,12 +194,28 @@ def prune(*, before: datetime) -> int:
 # --- Running a job
 
 
-def import_lock() -> AbstractContextManager[bool]:
-    """Try to take the import lock; the context says whether it was free."""
-    return work_lock(LOCK_KEY)
+def import_lock(job: ImportJob) -> AbstractContextManager[bool]:
+    """Try to take the lock of a job; the context says whether it was free.
+
+    Look-ups share one, since the services that they ask bound the requests of a site.
+    """
+    return work_lock(LOCK_KEY, 0 if job.way == ImportJob.Way.LOOKUP else job.pk)
 
 
-def find_work() -> ImportJob | None:
+@contextmanager
+def next_job() -> Iterator[ImportJob | None]:
+    """Yield the first waiting job that no other worker is at, for this one alone; None if there is none."""
+    others: list[int] = []
+    while job := find_work(excluding=others):
+        others.append(job.pk)
+        with import_lock(job) as is_acquired:
+            if is_acquired and (present := find_work(among=[job.pk])):
+                yield present
+                return
+    yield None
+
+
+def find_work(*, excluding: Sequence[int] = (), among: Sequence[int] | None = None) -> ImportJob | None:
     """Return the job that should take the shortest, so that no small one waits for a large one; None if none waits.
 
     Jobs whose last turn came to nothing come after the others.
@@ -210,7 +226,10 @@ def find_work() -> ImportJob | None:
     looking_up = Cast(F("total") - F("done"), FloatField()) / LOOKED_UP_PER_SECOND
     listed = Q(status__in=TO_READ, way=ImportJob.Way.LOOKUP)
     seconds = Case(When(listed, then=looking_up), When(status__in=TO_READ, then=reading), default=carrying_out)
-    return jobs.filter(status__in=TO_READ | TO_DO).order_by("attempts", seconds, "pk").first()
+    jobs = jobs.filter(status__in=TO_READ | TO_DO).exclude(pk__in=excluding)
+    if among is not None:
+        jobs = jobs.filter(pk__in=among)
+    return jobs.order_by("attempts", seconds, "pk").first()
 
 
 def run_job(job: ImportJob, *, seconds: float | None = None, on_progress: Progress | None = None) -> bool:
@@ -319,10 +338,12 @@ class _ImportRun(JobRun[ImportJob]):
     def _publish(self, importer: items.Importer) -> bool:
         published, refusal = list(self.job.report.get("published", [])), ""
         self.start_clock()
+        self.start_step()
         try:
             while (batch := importer.publish_batch()) is not None:
                 published += batch
-                self.set(report=self.job.report | {"published": published}, beat_at=timezone.now())
+                self.job.report = self.job.report | {"published": published}
+                self.report_progress(done=len(published), total=self.job.total, at_once=True)
                 if self.is_over():
                     return False
         except CurationError as error:

@@ -118,6 +118,10 @@ class JobRun(Generic[J]):
         """Start the time limit once the work is prepared, so that every turn makes progress."""
         self._deadline = None if self._seconds is None else time.monotonic() + self._seconds
 
+    def start_step(self) -> None:
+        """Measure the rate anew, for work of another kind."""
+        self._first, self._done_before = None, 0
+
     def is_over(self) -> bool:
         return self._deadline is not None and time.monotonic() >= self._deadline
 

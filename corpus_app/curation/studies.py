@@ -8,7 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db.models import Max
+from django.db.models import Max, Value
+from django.db.models.functions import Lower
 
 from common.dois import normal_doi
 from corpus_app import search
@@ -32,7 +33,7 @@ from corpus_app.sources.title_notices import is_unsure
 
 _MANAGED = frozenset(
     "id study_id status notice notice_reason state_changed_at empty_keys import_hash version created_at "
-    "updated_at assignee".split()
+    "updated_at assignee indexed_by".split()
 )
 """Columns that only acts of their own change, such as `publish` and `set_notice`."""
 EDITABLE = tuple(field.name for field in Study._meta.fields if field.name not in _MANAGED)
@@ -65,7 +66,8 @@ def create_study(study_id: str, *, by: User | None, by_name: str = "", collectio
 
 def check_new_study_id(study_id: str) -> None:
     """Raise ValidationError when another study's id differs from this one only by case."""
-    other = Study.objects.filter(study_id__iexact=study_id).exclude(study_id=study_id).first()
+    alike = Study.objects.alias(low_id=Lower("study_id")).filter(low_id=Lower(Value(study_id)))
+    other = alike.exclude(study_id=study_id).first()
     if other:
         raise ValidationError(
             {"study_id": f"There is a study {other.study_id} already: two ids must differ by more than case."}

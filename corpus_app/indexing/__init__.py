@@ -12,12 +12,12 @@ from corpus_app.indexing.state import (
     progress,
     read_state,
 )
+from corpus_app.indexing.superseded import drop_superseded
 from corpus_app.indexing.sync import sync_states, sync_studies
 from corpus_app.indexing.term_statistics import merge_term_statistics
 from corpus_app.indexing.worker import (
     BATCH,
     Indexed,
-    drop_superseded,
     embed_again,
     embedded_text,
     index_all,

@@ -18,6 +18,9 @@ from corpus_app.models import (
     TermStatistics,
 )
 
+ANALYSE_FROM = 50  # passages indexed in one run, from which the planner needs new statistics
+ANALYSED_SHARE = 0.02  # of all passages: fewer new ones are left to autovacuum
+
 _TABLES = (
     PassageVector, PassageTerm, PassageSentence, StudyText, StudyTextVector, StudyTextTerm, StudyWord, TermStatistics,
     Passage, Study,
@@ -34,6 +37,18 @@ def update_planner_statistics() -> None:
     _run(command, *_TABLES)
 
 
+def count_estimate(table: type[Model]) -> int:
+    """Return how many rows a table had when it was analysed last; 0 when it never was."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT greatest(0, reltuples)::bigint FROM pg_class WHERE oid = %s::regclass", [_name(table)])
+        (count,) = cursor.fetchone() or (0,)
+        return int(count)
+
+
+def _name(table: type[Model]) -> str:
+    return connection.ops.quote_name(table._meta.db_table)
+
+
 def analyse(*tables: type[Model]) -> None:
     """Analyse these tables."""
     _run("ANALYZE (SKIP_LOCKED)", *tables)
@@ -42,4 +57,4 @@ def analyse(*tables: type[Model]) -> None:
 def _run(command: str, *tables: type[Model]) -> None:
     with connection.cursor() as cursor:
         for model in tables:
-            cursor.execute(f"{command} {connection.ops.quote_name(model._meta.db_table)}")
+            cursor.execute(f"{command} {_name(model)}")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import Greatest
 
 from corpus_app import embedding, records
+from corpus_app.embedding import metric
 from corpus_app.indexing import study_texts
+from corpus_app.indexing.pending import may_lack, pending_studies
 from corpus_app.models import (
     Passage,
     PassageQuerySet,
@@ -23,6 +27,9 @@ from corpus_app.models import (
 )
 
 PUBLISHED = Q(study__status=records.Status.PUBLISHED)
+INDEXABLE = ("published", "in_review", "draft", "archived")
+"""Statuses of studies that are indexed, in the order in which they are."""
+COUNTING_SECONDS, COUNTING_SHARE = 0.1, 0.05  # a count that takes longer is made for this share of the time alone
 MAX_ATTEMPTS = 3  # failed attempts after which a passage is given up
 
 
@@ -36,6 +43,31 @@ class Progress:
     @property
     def missing(self) -> int:
         return self.total - self.done
+
+
+class ProgressReports:
+    """Reports of the progress: rare where counting reads many passages."""
+
+    def __init__(self, on_progress: Callable[[Progress], None] | None) -> None:
+        self._on_progress = on_progress
+        self._due = 0.0
+        self._is_due = False
+
+    def progress(self) -> None:
+        """Report the progress, or note that it is to be reported later."""
+        self._is_due = True
+        if time.monotonic() >= self._due:
+            self.end()
+
+    def end(self) -> None:
+        """Report what was not reported yet."""
+        if not (self._on_progress and self._is_due):
+            return
+        started = time.monotonic()
+        counted = progress()
+        self._due = started + max(0.0, time.monotonic() - started - COUNTING_SECONDS) / COUNTING_SHARE
+        self._is_due = False
+        self._on_progress(counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +177,15 @@ def waiting(encoder: str) -> PassageQuerySet:
 
 def count_late(before: datetime) -> int:
     """Return how many passages of published studies have had no vector of any encoder since before that time."""
+    incomplete = Q(study__indexed_by="")
     vector = PassageVector.objects.filter(passage=OuterRef("pk"), content_hash=OuterRef("content_hash"))
     since = Greatest("text_changed_at", "study__state_changed_at", "study__created_at")  # leaves out what is null
-    return indexable().filter(PUBLISHED, ~Exists(vector)).alias(since=since).filter(since__lt=before).count()
+    return (
+        Passage.with_plain.filter(PUBLISHED, incomplete, ~Exists(vector))
+        .alias(since=since)
+        .filter(since__lt=before)
+        .count()
+    )
 
 
 def _lacking(encoder: str) -> PassageQuerySet:
@@ -157,4 +195,32 @@ def _lacking(encoder: str) -> PassageQuerySet:
     )
     sentences = PassageSentence.objects.filter(passage=OuterRef("pk"))
     other = sentences.exclude(Q(encoder=encoder) | Q(kept_encoder=encoder))
-    return indexable().filter(~Exists(vector) | ~Exists(sentences) | Exists(other))
+    below, above = may_lack(encoder)
+    return indexable().filter(below | above, ~Exists(vector) | ~Exists(sentences) | Exists(other))
+
+
+# --- Studies that are complete
+
+
+def mark_complete(encoder: str, statuses: Collection[str]) -> None:
+    """Note which studies of these statuses lack no vector, up to the first ones that wait for one."""
+    for pks in pending_studies(encoder, statuses):
+        mark_indexed(pks, encoder)
+        of_studies = Q(study__in=pks)
+        if waiting(encoder).filter(of_studies).exists() or study_texts.waiting(encoder).filter(of_studies).exists():
+            return
+
+
+@transaction.atomic
+def mark_indexed(study_pks: Collection[int], encoder: str) -> None:
+    """Note which of these studies lack no vector; those that somebody changes at the moment are left alone."""
+    rows = Study.objects.select_for_update(no_key=True, skip_locked=True)
+    rows = rows.filter(pk__in=study_pks, status__in=INDEXABLE).exclude(indexed_by=metric.space(encoder))
+    locked = set(rows.order_by().values_list("pk", flat=True))
+    of_studies = Q(study__in=locked)
+    incomplete = {
+        *study_texts.without_texts().filter(pk__in=locked).values_list("pk", flat=True),
+        *study_texts.lacking(encoder).filter(of_studies).values_list("study", flat=True),
+        *_lacking(encoder).filter(of_studies).values_list("study", flat=True),
+    }
+    Study.objects.filter(pk__in=locked - incomplete).update(indexed_by=metric.space(encoder))

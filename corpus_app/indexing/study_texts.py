@@ -9,14 +9,15 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 from django.db import Error, connection, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
+from common.copying import copy_rows
 from corpus_app import embedding, records
 from corpus_app.embedding import metric
+from corpus_app.indexing.pending import may_lack
 from corpus_app.models import Finding, Passage, Study, StudyText, StudyTextVector
 from corpus_app.records import TextKind
 
@@ -201,7 +202,7 @@ def add_question(encoder: embedding.Encoder, study: Study, finding_pk: int | Non
 def without_texts() -> QuerySet[Study]:
     """Return the studies whose texts were never written, recognised by the missing title."""
     titles = StudyText.objects.filter(study=OuterRef("pk"), kind=TextKind.TITLE)
-    return Study.objects.filter(~Exists(titles)).order_by("pk")
+    return Study.objects.filter(~Exists(titles), indexed_by="").order_by("pk")
 
 
 def write_missing() -> None:
@@ -220,17 +221,18 @@ def indexable() -> QuerySet[StudyText]:
 def lacking(encoder: str) -> QuerySet[StudyText]:
     """Return the texts without a vector of this encoder in its present metric."""
     vectors = StudyTextVector.objects.filter(text=OuterRef("pk"), encoder=metric.space(encoder))
-    return indexable().filter(~Exists(vectors))
+    below, above = may_lack(encoder)
+    return indexable().filter(below | above, ~Exists(vectors))
 
 
 def waiting(encoder: str) -> QuerySet[StudyText]:
     """Return the texts that lack a vector, except those given up."""
-    return lacking(encoder).filter(index_attempts__lt=MAX_ATTEMPTS).order_by("study", "position")
+    return lacking(encoder).filter(index_attempts__lt=MAX_ATTEMPTS)
 
 
-def index_batch(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: int) -> None:
-    """Embed these texts; those that cannot be encoded are noted."""
-    _index(encoder, texts, threads=threads)
+def index_batch(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: int) -> list[int]:
+    """Embed these texts; note those that cannot be encoded, and return their ids."""
+    return _index(encoder, texts, threads=threads)
 
 
 def index_all(encoder: embedding.Encoder, *, threads: int) -> None:
@@ -280,35 +282,29 @@ def _index(encoder: embedding.Encoder, texts: Sequence[StudyText], *, threads: i
         return [pk for text in texts for pk in _index(encoder, [text], threads=threads)]
     projected = metric.project(encoder.name, rows)
     vectors = {text.pk: row for text, row in zip(texts, projected, strict=True)}
-    for study_pk, group in groupby(texts, key=lambda text: text.study_id):
-        _store(metric.space(encoder.name), study_pk, list(group), vectors)
+    _store(metric.space(encoder.name), texts, vectors)
     return []
 
 
 @transaction.atomic
-def _store(encoder: str, study_pk: int, texts: Sequence[StudyText], vectors: dict[int, embedding.Matrix]) -> None:
+def _store(encoder: str, texts: Sequence[StudyText], vectors: dict[int, embedding.Matrix]) -> None:
     """Write the vectors of the texts that still exist."""
-    study = Study.objects.select_for_update(no_key=True).filter(pk=study_pk).first()
-    if study is None:
-        return
+    locked = Study.objects.select_for_update(no_key=True).filter(pk__in={text.study_id for text in texts})
+    studies = {study.pk: study for study in locked.order_by("study_id")}
     present = set(StudyText.objects.filter(pk__in=[text.pk for text in texts]).values_list("pk", flat=True))
-    StudyTextVector.objects.bulk_create(
-        [
-            StudyTextVector(
-                text_id=text.pk,
-                study_id=study_pk,
-                collection_id=study.collection_id,
-                kind=text.kind,
-                encoder=encoder,
-                searchable=study.is_searchable,
-                vector=vectors[text.pk],
-            )
-            for text in texts
-            if text.pk in present
-        ],
-        update_conflicts=True,
-        unique_fields=["text", "encoder"],
-        update_fields=["collection", "searchable", "vector"],
+    StudyTextVector.objects.filter(text__in=present, encoder=encoder).delete()
+    copy_rows(
+        StudyTextVector(
+            text_id=text.pk,
+            study_id=text.study_id,
+            collection_id=studies[text.study_id].collection_id,
+            kind=text.kind,
+            encoder=encoder,
+            searchable=studies[text.study_id].is_searchable,
+            vector=vectors[text.pk],
+        )
+        for text in texts
+        if text.pk in present
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef
 
+from common.copying import copy_rows
 from corpus_app import passages
 from corpus_app.indexing import plain_sentences, study_texts, study_words
 from corpus_app.models import Passage, PassageSentence, PassageVector, Study
@@ -63,6 +64,7 @@ def sync_studies(study_pks: Collection[int]) -> None:
         _sync_terms(pks)
         study_words.sync(pks)
         study_texts.sync(pks)
+        Study.objects.filter(pk__in=pks).exclude(indexed_by="").update(indexed_by="")
         # Retry passages that could not be indexed: the curator may have corrected them.
         Passage.with_plain.filter(study__in=pks, index_attempts__gt=0).update(index_attempts=0, index_error="")
 
@@ -110,7 +112,7 @@ def _cut_sentences(study_pks: Sequence[int]) -> None:
     cut = {pk: passages.sentences_of(text, kind) for pk, text, kind, _ in rows}
     changed = [pk for pk, _, _, is_stale in rows if is_stale or cut[pk] != tuple(present.get(pk, ()))]
     PassageSentence.objects.filter(passage__in=changed).delete()
-    PassageSentence.objects.bulk_create(
+    copy_rows(
         PassageSentence(passage_id=pk, position=position, start=start, end=end)
         for pk in changed
         for position, (start, end) in enumerate(cut[pk])

@@ -7,25 +7,40 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 from django.db import Error, transaction
-from django.db.models import Case, F, Q, QuerySet, TextField, Value, When
+from django.db.models import Case, F, Q, TextField, Value, When
 
 from common.copying import copy_rows
 from corpus_app import embedding, passages, records
 from corpus_app.indexing import study_texts
 from corpus_app.indexing.claims import claim, forget_done
-from corpus_app.indexing.planner_statistics import update_planner_statistics
-from corpus_app.indexing.state import PUBLISHED, Progress, has_work, indexable, progress, waiting
+from corpus_app.indexing.pending import next_studies, recent_studies
+from corpus_app.indexing.planner_statistics import (
+    ANALYSE_FROM,
+    ANALYSED_SHARE,
+    count_estimate,
+    update_planner_statistics,
+)
+from corpus_app.indexing.state import (
+    INDEXABLE,
+    Progress,
+    ProgressReports,
+    indexable,
+    mark_complete,
+    mark_indexed,
+    waiting,
+)
+from corpus_app.indexing.superseded import drop_other_vectors
 from corpus_app.indexing.sync import lock_study
+from corpus_app.indexing.term_statistics import merge_term_statistics
 from corpus_app.models import (
-    CorpusEvent,
     IndexBatch,
     Passage,
     PassageQuerySet,
@@ -40,12 +55,11 @@ logger = logging.getLogger(__name__)
 WORKER_ENDED = "the worker ended while it embedded this text"
 BATCH = 16  # passages between two commits: about a second's work on two cores
 ENCODER_SAMPLE = 200  # titles, and as many texts, that check the compressed encoder
-RECENT_EVENTS = 50  # whose studies come first: what was just written is found by its meaning within a batch or two
-MAX_BACKLOG = 5_000  # ids read at once: finding what waits reads every row, 3 s for 100,000 passages on busy cores
-LOOKED_AT = 4 * BATCH  # ids of the backlog for one batch: some of them may be another worker's
-ANALYSE_FROM = 50  # passages indexed in one run, from which the planner needs new statistics
 NO_FORMER_VECTOR = ("", None)
 PLAIN = records.PassageKind.PLAIN
+PUBLISHED = INDEXABLE[:1]
+Studies = Callable[[], Iterator[list[int]]]
+"""Keys of the studies of one step, some at once, read anew with each call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,31 +102,40 @@ def index_stale(
     deadline = None if seconds is None else time.monotonic() + seconds
     _prepare_encoder()
     study_texts.write_missing()
+    merge_term_statistics()
+    report = ProgressReports(on_progress)
     is_cut_short = False
     count = texts = 0
     failed: list[int] = []
-    for of_studies in (PUBLISHED,) if only_published else (PUBLISHED, Q()):
-        tried, is_complete = _index_short_texts(of_studies, deadline)
+    statuses = PUBLISHED if only_published else INDEXABLE
+    mark_complete(embedding.active_name(), statuses)
+    for studies in (
+        partial(recent_studies, statuses),
+        partial(next_studies, PUBLISHED),
+        partial(next_studies, statuses),
+    ):
+        tried, is_complete = _index_short_texts(studies, deadline)
         texts += tried
         is_cut_short = is_cut_short or not is_complete
-        rows = waiting(embedding.active_name()).filter(of_studies)
         while not is_cut_short:
-            with _claim_batch(rows.exclude(pk__in=[*excluding, *failed])) as works:
+            with _claim_batch(studies, [*excluding, *failed]) as works:
                 done, batch_failed = _index(embedding.get(), works) if works else (0, [])
             if not works:
                 break
+            mark_indexed({work.study_pk for work in works}, embedding.active_name())
             count += done
             failed += batch_failed
-            if on_progress:
-                on_progress(progress())
+            report.progress()
             is_cut_short = deadline is not None and time.monotonic() >= deadline
     if not is_cut_short:
         _finish()
+    report.end()
     return Indexed(count, tuple(failed), is_cut_short, texts)
 
 
-def _claim_batch(rows: PassageQuerySet) -> AbstractContextManager[list[_Work]]:
-    return claim(lambda free: _read_batch(_next_passages(rows.filter(free))), lambda work: work.study_pk)
+def _claim_batch(studies: Studies, excluded: Collection[int]) -> AbstractContextManager[list[_Work]]:
+    rows = waiting(embedding.active_name()).exclude(pk__in=excluded)
+    return claim(lambda free: _read_batch(_next_passages(rows.filter(free), studies)), lambda work: work.study_pk)
 
 
 def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Indexed:
@@ -121,6 +144,7 @@ def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Index
     Search uses each old vector until it is replaced. Raises EncoderUnavailable when the encoder cannot be loaded.
     """
     _prepare_encoder()
+    Study.objects.exclude(indexed_by="").update(indexed_by="")
     study_texts.index_all(embedding.get(), threads=embedding.THREADS)  # first, as in `_index_short_texts`
     Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     ids = list(indexable().order_by("study", "position").values_list("pk", flat=True))
@@ -135,16 +159,18 @@ def index_all(*, on_progress: Callable[[Progress], None] | None = None) -> Index
         if on_progress:
             on_progress(Progress(done=min(start + BATCH, len(ids)), total=len(ids)))
     rest = index_stale(excluding=failed)  # passages edited in the meantime
-    _drop_other_vectors()
+    drop_other_vectors()
     return Indexed(count + rest.count, (*failed, *rest.failed))
 
 
+@transaction.atomic
 def embed_again(passages: PassageQuerySet) -> int:
     """Queue these passages and the short texts of their studies for a new embedding; return the number of passages.
 
     Search keeps using their passage vectors; without sentence vectors a passage counts as waiting.
     """
     ids = list(passages.values_list("pk", flat=True))
+    Study.objects.filter(passages__in=ids).update(indexed_by="")
     rows = Passage.with_plain.filter(Q(pk__in=ids) | Q(kind=PLAIN, study__in=passages.order_by().values("study")))
     PassageSentence.objects.filter(passage__in=rows).update(encoder="", vector=None, kept_encoder="", kept_vector=None)
     rows.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
@@ -157,14 +183,6 @@ def reset_failures() -> None:
     """Let passages and texts that could not be indexed be tried again, as another encoder may handle them."""
     Passage.with_plain.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
     StudyText.objects.filter(index_attempts__gt=0).update(index_attempts=0, index_error="")
-
-
-def drop_superseded() -> int:
-    """Drop the vectors of former encoders once nothing waits for the active one; return their number.
-
-    Call it later than the last embedding: a question under way may still use the former encoder.
-    """
-    return 0 if has_work() else _drop_other_vectors()
 
 
 def embedded_text(heading: str, text: str) -> str:
@@ -183,51 +201,46 @@ def _prepare_encoder() -> None:
     embedding.prepare(titles=list(titles), texts=list(texts))
 
 
-def _index_short_texts(of_studies: Q, deadline: float | None) -> tuple[int, bool]:
+def _index_short_texts(studies: Studies, deadline: float | None) -> tuple[int, bool]:
     """Embed the waiting short texts of these studies until the deadline; return how many were tried, and whether all.
 
     They come before the passages, so that they are complete when search changes to a new encoder.
     """
-    tried: list[int] = []
+    count = 0
+    failed: list[int] = []
     while True:
-        rows = study_texts.waiting(embedding.active_name()).filter(of_studies).exclude(pk__in=tried)
-        if tried and deadline is not None and time.monotonic() >= deadline:
-            return len(tried), not rows.exists()
-        with _claim_texts(rows) as texts:
-            if texts:
-                study_texts.index_batch(embedding.get(), texts, threads=embedding.THREADS)
+        with _claim_texts(studies, failed) as texts:
+            failed += study_texts.index_batch(embedding.get(), texts, threads=embedding.THREADS) if texts else []
         if not texts:
-            return len(tried), True
-        tried += [text.pk for text in texts]
+            return count, True
+        mark_indexed({text.study_id for text in texts}, embedding.active_name())
+        count += len(texts)
+        if deadline is not None and time.monotonic() >= deadline:
+            return count, not _next_texts(studies, failed, Q())
 
 
-def _claim_texts(rows: QuerySet[StudyText]) -> AbstractContextManager[list[StudyText]]:
-    return claim(
-        lambda free: list(rows.filter(free)[: study_texts.BATCH]), lambda text: text.study_id, is_of_passages=False
-    )
+def _claim_texts(studies: Studies, excluded: Collection[int]) -> AbstractContextManager[list[StudyText]]:
+    return claim(lambda free: _next_texts(studies, excluded, free), lambda text: text.study_id, is_of_passages=False)
+
+
+def _next_texts(studies: Studies, excluded: Collection[int], free: Q) -> list[StudyText]:
+    rows = study_texts.waiting(embedding.active_name()).filter(free).exclude(pk__in=excluded)
+    for some in studies():
+        if found := list(rows.filter(study__in=some).order_by("study_id", "position")[: study_texts.BATCH]):
+            return found
+    return []
 
 
 def _finish() -> None:
-    """Give the planner new statistics once many passages were indexed, however many runs they took."""
-    if sum(IndexBatch.objects.exclude(done_at=None).values_list("passages", flat=True)) >= ANALYSE_FROM:
+    """Give the planner new statistics once many passages were indexed, however many runs they took.
+
+    Of a large corpus, a few more passages leave its statistics as they are: it takes minutes to read it.
+    """
+    least = max(ANALYSE_FROM, ANALYSED_SHARE * count_estimate(Passage))
+    if sum(IndexBatch.objects.exclude(done_at=None).values_list("passages", flat=True)) >= least:
         update_planner_statistics()
         IndexBatch.objects.exclude(done_at=None).delete()
     forget_done()
-
-
-def _drop_other_vectors() -> int:
-    """Delete the vectors of all encoders but the active one and the fallback."""
-    active, fallback = embedding.active_name(), embedding.fallback_name()
-    study_texts.drop_others(active, fallback)
-    others = PassageVector.objects.exclude(encoder__in=[active, fallback])
-    if not others.exists():
-        return 0
-    # After a change back, the active encoder's sentence vectors are in the second column: move them to the first.
-    PassageSentence.objects.filter(kept_encoder=active).exclude(encoder=active).update(
-        encoder=F("kept_encoder"), vector=F("kept_vector"), kept_encoder=F("encoder"), kept_vector=F("vector")
-    )
-    PassageSentence.objects.exclude(kept_encoder__in=["", fallback]).update(kept_encoder="", kept_vector=None)
-    return others.delete()[0]
 
 
 def _read_batch(found: list[Passage]) -> list[_Work]:
@@ -244,28 +257,17 @@ def _read_batch(found: list[Passage]) -> list[_Work]:
     return [_work(passage) for passage in found]
 
 
-def _next_passages(rows: PassageQuerySet) -> list[Passage]:
-    """Return the next of these passages: those of studies that were just written, then the backlog in order."""
-    ordered = rows.order_by("index_attempts", "study", "position")
-    keys = list(CorpusEvent.objects.exclude(study_key="").values_list("study_key", flat=True)[:RECENT_EVENTS])
-    studies = list(Study.objects.filter(study_id__in=keys).values_list("pk", flat=True))
-    recent = rows.filter(study__in=studies, index_attempts=0)
-    if found := [*recent.order_by("study", "position").only(*_READ)[:BATCH]]:
-        return found
-    for _ in range(2):  # what is known of the backlog, then what a new look finds
-        while _backlog:
-            ids = [_backlog.popleft() for _ in range(min(LOOKED_AT, len(_backlog)))]
-            found = [*ordered.filter(pk__in=ids).only(*_READ)]
-            if found:
-                _backlog.extendleft(reversed([passage.pk for passage in found[BATCH:]]))
-                return found[:BATCH]
-        _backlog.extend(ordered.values_list("pk", flat=True)[:MAX_BACKLOG])
+def _next_passages(rows: PassageQuerySet, studies: Studies) -> list[Passage]:
+    """Return the next of these passages: those whose last attempt came to nothing come last."""
+    for attempted in (Q(index_attempts=0), Q(index_attempts__gt=0)):
+        for some in studies():
+            found = rows.filter(attempted, study__in=some).order_by("index_attempts", "study_id", "position")
+            if batch := [*found.only(*_READ)[:BATCH]]:
+                return batch
     return []
 
 
 _READ = ("study", "kind", "content_hash", "heading", "text", "index_attempts")
-_backlog: deque[int] = deque()
-"""Passages that waited when this process looked last; each is looked up again before it is embedded."""
 
 
 def _work(passage: Passage) -> _Work:

@@ -28,6 +28,7 @@ from corpus_app.records import ConceptRole, Status
 PAGE_SIZE = 20
 MOST_WORDS = 12  # of a search; further words are ignored
 MOST_HITS = 1_000  # passages that are ranked
+MOST_MATCHES = 5_000  # studies that a search for words finds, those with the most of its words first
 MOST_OF_TOPIC = 500  # studies whose findings the page of a topic sorts, the newest
 EXCERPT = "StartSel=\x02, StopSel=\x03, MaxWords=34, MinWords=20, MaxFragments=1"
 
@@ -224,14 +225,14 @@ _MATCHES = """
         SELECT telling.n, named.id FROM telling JOIN named ON strpos(named.names, ' ' || telling.word) > 0
     )
     SELECT (SELECT count(*) FROM telling), array_agg(id), array_agg(words)
-    FROM (SELECT id, count(*) AS words FROM hit GROUP BY id) AS counted
+    FROM (SELECT id, count(*) AS words FROM hit GROUP BY id ORDER BY words DESC, id LIMIT %s) AS counted
 """.replace("{names}", _NAMES)
 
 
 def _match(text: str) -> _Matches:
     words = _words(text)
     with connection.cursor() as cursor:
-        cursor.execute(_MATCHES, [TEXT_SEARCH_CONFIG, words])
+        cursor.execute(_MATCHES, [TEXT_SEARCH_CONFIG, words, MOST_MATCHES])
         n_words, pks, counts = cursor.fetchone()
     if not n_words:
         return _Matches({}, {}, too_common=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ KINDS = ("published", "withdrawn", "archived", "revised", "corrected", "expressi
 _GOING = frozenset({"withdrawn", "archived"})
 _COMING = _GOING | {"published"}
 VERSIONS_SHOWN = 60  # of the corpus, on the page of changes
+EVENTS_SHOWN = 200  # of each of these versions, the first ones; an import may publish thousands of studies at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Change:
     at: datetime
     version: int
     studies: tuple[records.Study, ...]
-    """Studies that are still published; empty for those that left, which are only counted."""
+    """Studies that are still published, some hundred at most; empty for those that left, which are only counted."""
     count: int
 
     @property
@@ -109,12 +110,26 @@ _EVENTS = """
     ORDER BY id
 """
 _LATEST = """
+    id IN (
+        SELECT id FROM (
+            SELECT id, row_number() OVER (PARTITION BY corpus_version_id ORDER BY id) AS place
+            FROM corpus_app_corpusevent WHERE action = ANY(%(actions)s) AND study_key <> '' AND {shown}
+        ) AS placed WHERE place <= %(events)s
+    )
+"""
+_LARGE = """
+    SELECT corpus_version_id, count(DISTINCT study_key) FROM corpus_app_corpusevent
+    WHERE action = ANY(%(actions)s) AND study_key <> '' AND {shown}
+    GROUP BY corpus_version_id HAVING count(*) > %(events)s
+"""
+_SHOWN = """
     corpus_version_id IN (
         SELECT DISTINCT corpus_version_id FROM corpus_app_corpusevent
         WHERE action = ANY(%(actions)s) AND corpus_version_id IS NOT NULL
         ORDER BY corpus_version_id DESC LIMIT %(versions)s
     )
 """
+_LATEST, _LARGE = (statement.replace("{shown}", _SHOWN) for statement in (_LATEST, _LARGE))
 _BETWEEN = "corpus_version_id BETWEEN %(first)s AND %(last)s"
 _VERSIONS = """
     SELECT DISTINCT corpus_version_id FROM corpus_app_corpusevent
@@ -152,11 +167,28 @@ class _Event:
 
 
 def _latest() -> tuple[Change, ...]:
-    events = _read_events(_LATEST, actions=_actions(), versions=VERSIONS_SHOWN)
+    shown: dict[str, Any] = {"actions": _actions(), "versions": VERSIONS_SHOWN, "events": EVENTS_SHOWN}
+    events = _read_events(_LATEST, **shown)
     keys = sorted({event.study_id for event in events})
     states = _read_events(_OF_STUDIES, actions=list(_STATES), studies=keys)
-    present = search.studies(keys)
-    return _group_events(events, states=states, present=present)
+    found = _group_events(events, states=states, present=search.studies(keys))
+    with connection.cursor() as cursor:
+        cursor.execute(_LARGE, shown)
+        return tuple(_with_unread(found, dict(cursor.fetchall())))
+
+
+def _with_unread(changes: Sequence[Change], studies: Mapping[int, int]) -> Iterator[Change]:
+    """Count the studies whose events were not read, by version, to the largest change of their version."""
+    read = Counter[int]()
+    largest: dict[int, Change] = {}
+    for change in changes:
+        read[change.version] += change.count
+        largest[change.version] = max(largest.get(change.version, change), change, key=lambda one: one.count)
+    for change in changes:
+        unread = studies.get(change.version, 0) - read[change.version]
+        yield (
+            replace(change, count=change.count + unread) if change is largest[change.version] and unread > 0 else change
+        )
 
 
 def _actions() -> list[str]:

@@ -40,8 +40,9 @@ from corpus_app.search.question_vectors import (
     mean_vector,
     warm_up,
 )
-from corpus_app.search.selection import fits, study_ids
+from corpus_app.search.selection import StudySelection, fits
 from corpus_app.search.studies import certainties, concepts_of, find_study, published_studies, references, studies
+from corpus_app.search.study_counts import counted_studies, journals
 from corpus_app.search.study_scores import score_studies
 from corpus_app.search.titles import titles_typed
 from corpus_app.search.trials import with_alias, with_question
@@ -60,6 +61,7 @@ __all__ = [
     "ORIGINAL",
     "STILL_THERE",
     "EncoderUnavailable",
+    "StudySelection",
     "as_record",
     "certainties",
     "collections",
@@ -69,6 +71,7 @@ __all__ = [
     "corpus_digest",
     "corpus_figures",
     "corpus_version",
+    "counted_studies",
     "curated_share",
     "encode_question",
     "encode_questions",
@@ -82,6 +85,7 @@ __all__ = [
     "has_words",
     "is_indexed",
     "is_word",
+    "journals",
     "lexicons",
     "load_passages",
     "mean_vector",
@@ -106,7 +110,6 @@ __all__ = [
     "statement_pipeline",
     "states",
     "studies",
-    "study_ids",
     "study_states",
     "title_words",
     "titles_typed",

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.search import SearchQuery
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Value
 
 from corpus_app import indexing, models, records
 from corpus_app.search.versions import corpus_version, once_per_version
@@ -20,6 +21,7 @@ from corpus_app.site import Site
 from corpus_app.sources import site_hash as file_hash
 from corpus_app.sources import site_of
 
+DIGESTED_AT_ONCE = 2_000  # passages
 MEASURED_BY = "measured_by"  # a relation of the concept graph
 _Relation = tuple[str, str, str, int]
 
@@ -49,11 +51,9 @@ def owner_name() -> str:
 
 
 def _read_owner_name() -> str:
-    authors = Counter(
-        row[0] for row in models.Study.objects.published().values_list("authors", flat=True) if len(row) == 1
-    )
-    half = models.Study.objects.published().count() / 2
-    names = [site().texts.name, *(name for name, number in authors.items() if number > half)]
+    published = models.Study.objects.published().order_by()
+    alone = published.filter(authors__len=1).values_list("authors__0").annotate(own=Count("pk"))
+    names = [site().texts.name, *(name for name, _ in alone.filter(own__gt=published.count() // 2))]
     return next((name for name in names if _occurs(name.split())), "")
 
 
@@ -62,9 +62,15 @@ def _occurs(words: Sequence[str]) -> bool:
     for last in range(len(words), 0, -1):
         name = " ".join(words[:last]).rstrip(",;:–—-| ")
         is_name = words[last - 1][:1].isupper() and (last > 1 or not is_word(name.lower()))
-        if is_name and models.Passage.objects.searchable().filter(text__contains=name).exists():
+        if is_name and _passages_with(name).filter(text__contains=name).exists():
             return True
     return False
+
+
+def _passages_with(words: str) -> models.PassageQuerySet:
+    """Return the searchable passages that have all words, found by the index: a large corpus is not read for them."""
+    query = SearchQuery(models.SearchText(Value(words)), config=models.TEXT_SEARCH_CONFIG)
+    return models.Passage.objects.searchable().filter(lexemes=query)
 
 
 def most_studied(limit: int) -> list[str]:
@@ -86,7 +92,8 @@ def is_indexed() -> bool:
 
 def corpus_figures() -> dict[str, Any]:
     """Return the numbers of published studies and searchable passages, and the studies of each collection."""
-    studies = Counter(models.Study.objects.published().order_by().values_list("collection", flat=True))
+    rows = models.Study.objects.published().order_by().values_list("collection").annotate(Count("pk"))
+    studies = Counter(dict(rows))
     return {
         "studies": studies.total(),
         "passages": models.Passage.objects.searchable().count(),
@@ -112,8 +119,12 @@ def _read_curated_share() -> float:
 def corpus_digest() -> dict[str, Any]:
     """Return the number of searchable passages and a `sha256` over their content: equal for corpora of equal text."""
     rows = models.Passage.objects.searchable().order_by("study__study_id", "position")
-    read = list(rows.values_list("study__study_id", "content_hash"))
-    return {"passages": len(read), "sha256": hashlib.sha256(repr(read).encode()).hexdigest()}
+    passages, digest = 0, hashlib.sha256(b"[")
+    for row in rows.values_list("study__study_id", "content_hash").iterator(chunk_size=DIGESTED_AT_ONCE):
+        digest.update(f"{', ' if passages else ''}{row!r}".encode())
+        passages += 1
+    digest.update(b"]")
+    return {"passages": passages, "sha256": digest.hexdigest()}
 
 
 def _read_collections() -> tuple[records.Collection, ...]:

@@ -10,6 +10,7 @@ from django.db import connection
 from corpus_app import records
 from corpus_app.appraisal import EFFECT_FIELDS, effect_of
 from corpus_app.models import NameLexemes
+from corpus_app.search.selection import StudySelection
 
 MOST_COMPARABLE = 150
 """Findings on one comparison that are read, in the order of their studies."""
@@ -38,8 +39,7 @@ _NAMING = (
     FROM corpus_app_finding f JOIN corpus_app_study s ON s.id = f.study_id
     WHERE """
     + _SEARCHABLE
-    + """ AND f.lean <> '' AND f.outcome_lexemes @@ {outcome}{compared}
-          AND (%(studies)s::text[] IS NULL OR s.study_id = ANY(%(studies)s::text[]))
+    + """ AND f.lean <> '' AND f.outcome_lexemes @@ {outcome}{compared}{of_studies}
     ORDER BY s.study_id, f.position LIMIT %(limit)s
 """
 )
@@ -70,18 +70,20 @@ def findings(study_ids: Sequence[str]) -> tuple[records.Finding, ...]:
 
 
 def findings_naming(
-    outcomes: Collection[str], compared: Sequence[Collection[str]], *, study_ids: Collection[str] | None = None
+    outcomes: Collection[str], compared: Sequence[Collection[str]], *, among: StudySelection | None = None
 ) -> tuple[records.Finding, ...]:
     """Return the findings with a lean whose outcome has one of these names, in the order of study ids.
 
-    What they compare has one of the names of each thing in `compared`. With `study_ids`, those of these studies alone.
+    What they compare has one of the names of each thing in `compared`. With `among`, only those of these studies.
     At most `MOST_COMPARABLE` are returned.
     """
     parameters: dict[str, Any] = {"outcome": list(outcomes), "limit": MOST_COMPARABLE}
-    parameters["studies"] = None if study_ids is None else sorted(study_ids)
+    studies, traits = among.keys() if among else ("", {})
+    parameters |= traits
     parameters |= {f"compared{place}": list(names) for place, names in enumerate(compared)}
     sides = (f" AND f.compared_lexemes @@ {_any_name(f'compared{place}')}" for place in range(len(compared)))
     statement = _NAMING.replace("{outcome}", _any_name("outcome")).replace("{compared}", "".join(sides))
+    statement = statement.replace("{of_studies}", f" AND s.id IN ({studies})" if studies else "")
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return tuple(as_finding(*row) for row in cursor.fetchall())

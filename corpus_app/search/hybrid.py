@@ -16,6 +16,7 @@ from common import pipelining
 from corpus_app import models, records
 from corpus_app.search import bm25
 from corpus_app.search.question_vectors import QuestionVector, encoder_name
+from corpus_app.search.selection import StudySelection
 
 NO_VECTOR = "The question has no vector."
 
@@ -28,7 +29,7 @@ def find(
     vector: Sequence[float] | None,
     *,
     collection: str | None = None,
-    study_ids: Sequence[str] | None = None,
+    among: StudySelection | None = None,
     limit: int = 200,
     dense_error: str | None = None,
 ) -> records.Found:
@@ -36,35 +37,36 @@ def find(
 
     Each hit has the raw scores of both halves; of equals, the lowest ids are hits. Without a vector the dense half is
     missing, for the reason `dense_error`. A half that fails is named in the result, and the other still answers. Raises
-    DatabaseError when both fail. With `study_ids`, only passages of these studies are found.
+    DatabaseError when both fail. With `among`, only passages of the studies selected are found.
     """
     encoder = encoder_name()
+    studies, traits = among.keys() if among else (None, {})
     parameters = {
+        **traits,
         **bm25.question_parameters(text),
         "encoder": encoder,
         "collection": collection,
-        "study_ids": None if study_ids is None else list(study_ids),
         "limit": limit,
     }
     if vector is None:
-        return _find_by_words(parameters, dense_error)
+        return _find_by_words(parameters, studies, dense_error)
     ef_search = _ef_search(encoder, collection)
     dense = _exact(parameters, vector) if ef_search is None else _approximate(parameters, vector, ef_search)
     try:
-        return _found(_run(_LEXICAL, dense, parameters))
+        return _found(_run(_LEXICAL, dense, parameters, studies))
     except DatabaseError:
-        return _find_by_one_half(parameters, dense)
+        return _find_by_one_half(parameters, studies, dense)
 
 
-def _find_by_words(parameters: dict[str, Any], reason: str | None) -> records.Found:
-    return _found(_run(_LEXICAL, _NO_DENSE, parameters), dense_error=reason or NO_VECTOR)
+def _find_by_words(parameters: dict[str, Any], studies: str | None, reason: str | None) -> records.Found:
+    return _found(_run(_LEXICAL, _NO_DENSE, parameters, studies), dense_error=reason or NO_VECTOR)
 
 
-def _find_by_one_half(parameters: dict[str, Any], dense: str) -> records.Found:
+def _find_by_one_half(parameters: dict[str, Any], studies: str | None, dense: str) -> records.Found:
     try:
-        return _find_by_words(parameters, "The search by meaning failed.")
+        return _find_by_words(parameters, studies, "The search by meaning failed.")
     except DatabaseError:
-        return _found(_run(_NO_LEXICAL, dense, parameters), lexical_error="The search by words failed.")
+        return _found(_run(_NO_LEXICAL, dense, parameters, studies), lexical_error="The search by words failed.")
 
 
 def _exact(parameters: dict[str, Any], vector: Sequence[float]) -> str:
@@ -145,10 +147,7 @@ _NO_DENSE = """,
     cosines AS (SELECT * FROM nearest)
 """
 _IN_COLLECTION = " AND collection_id = %(collection)s"
-_OF_STUDIES = """
-    SELECT p.id FROM corpus_app_passage p JOIN corpus_app_study s ON s.id = p.study_id
-    WHERE s.study_id = ANY(%(study_ids)s::text[])
-"""
+_OF_STUDIES = "SELECT p.id FROM corpus_app_passage p WHERE p.study_id IN ({studies})"
 _BOTH = """
     SELECT (SELECT number FROM corpus_app_corpusversion ORDER BY number DESC LIMIT 1),
            coalesce((SELECT texts FROM totals WHERE lexeme = ''), 0),
@@ -173,20 +172,22 @@ _ANN_SETTINGS = _SETTINGS | {
 }
 
 
-def _run(lexical: str, dense: str, parameters: dict[str, Any]) -> tuple[Any, ...]:
+def _run(lexical: str, dense: str, parameters: dict[str, Any], studies: str | None) -> tuple[Any, ...]:
+    """Search both halves; `studies` is the SQL of the primary keys of the only studies to search."""
     is_exact = "ef_search" not in parameters
     settings = _EXACT_SETTINGS if is_exact else _ANN_SETTINGS | {"hnsw.ef_search": str(parameters["ef_search"])}
     with pipelining.snapshot_pipeline(settings=settings, is_planned_once=is_exact) as send:
         # Nothing is recursive, but the rescoring of the first half reads the second.
-        cursor = send(_limited("WITH RECURSIVE " + lexical + dense + _BOTH, parameters), parameters)
+        cursor = send(_limited("WITH RECURSIVE " + lexical + dense + _BOTH, parameters, studies), parameters)
     return pipelining.single_row(cursor)
 
 
-def _limited(statement: str, parameters: dict[str, Any]) -> str:
+def _limited(statement: str, parameters: dict[str, Any], studies: str | None) -> str:
     """Limit the statement to a collection and to studies, where the parameters name any."""
     in_collection = "" if parameters["collection"] is None else _IN_COLLECTION
-    of_studies = "" if parameters["study_ids"] is None else f" AND passage_id IN ({_OF_STUDIES})"
-    chosen = "NULL" if parameters["study_ids"] is None else f"ARRAY({_OF_STUDIES})"
+    passages = _OF_STUDIES.replace("{studies}", studies or "")
+    of_studies = f" AND passage_id IN ({passages})" if studies else ""
+    chosen = f"ARRAY({passages})" if studies else "NULL"
     return statement.replace("{limits}", in_collection + of_studies).replace("{chosen}", chosen)
 
 

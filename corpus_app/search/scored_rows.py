@@ -1,12 +1,10 @@
-"""Scored texts as columns, and the best of each study and kind among them."""
+"""The best texts of each study and kind, as PostgreSQL packs them: at most one row for each, at any size."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corpus_app import records
 from corpus_app.records import TextKind
@@ -17,72 +15,53 @@ KINDS = (*(kind.value for kind in TextKind), PASSAGE)
 PASSAGE_CODE = KINDS.index(PASSAGE)
 
 DECIMALS = records.COSINE_DECIMALS  # scores are rounded, so that the order of summation cannot decide between equals
+SCALE = 10**DECIMALS
+"""Cosines are packed as whole numbers of 1 / SCALE."""
+TOP = 3
+MISSING = -(2**31)
+"""Packed for a cosine of the best three, where there are fewer texts."""
 
-_PACKED_TYPE = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("score", ">f8")])
+Key = tuple[int, int]
+"""The primary key of a study, and the code of a kind."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Scored texts, as columns."""
+class BestText:
+    """The text of one kind of one study that has the best cosine to the main formulation."""
 
-    text: NDArray[np.int64]
-    study: NDArray[np.int64]
-    kind: NDArray[np.int64]
-    score: NDArray[np.float64]
+    text: int
+    cosine: float
+    top3: float | None
+    """Mean of the three best cosines; None when there are fewer texts."""
+    others: tuple[float, ...]
+    """Best cosines to the further formulations."""
 
-    @classmethod
-    def unpack(cls, packed: bytes | None) -> Rows:
-        rows = np.frombuffer(packed or b"", _PACKED_TYPE)
-        return cls(
-            rows["text"].astype(np.int64),
-            rows["study"].astype(np.int64),
-            rows["kind"].astype(np.int64),
-            rows["score"].astype(np.float64).round(DECIMALS),
+
+def unpack_words(packed: bytes | None) -> dict[Key, tuple[int, float]]:
+    """Return the text with the best BM25 of each study and kind, and its score."""
+    rows = np.frombuffer(packed or b"", [("text", ">i8"), ("study", ">i8"), ("kind", ">i2"), ("score", ">f8")])
+    scores = rows["score"].astype(np.float64).round(DECIMALS)
+    columns = (rows["study"].tolist(), rows["kind"].tolist(), rows["text"].tolist(), scores.tolist())
+    return {(study, kind): (text, score) for study, kind, text, score in zip(*columns, strict=True)}
+
+
+def unpack_meaning(packed: bytes | None, formulations: int) -> dict[Key, BestText]:
+    """Return the text with the best cosine of each study and kind."""
+    row_type = [("text", ">i8"), ("study", ">i8"), ("kind", ">i2"), ("scores", ">i4", (TOP + formulations - 1,))]
+    rows = np.frombuffer(packed or b"", np.dtype(row_type))
+    scores = rows["scores"] / SCALE
+    means = scores[:, :TOP].mean(axis=1)
+    is_full = rows["scores"][:, TOP - 1] != MISSING
+    return {
+        (study, kind): BestText(text, own[0], mean if full else None, tuple(own[TOP:]))
+        for study, kind, text, own, mean, full in zip(
+            rows["study"].tolist(), rows["kind"].tolist(), rows["text"].tolist(), scores.tolist(), means.tolist(),
+            is_full.tolist(), strict=True,
         )
+    }  # fmt: skip
 
-    @classmethod
-    def unpack_formulations(cls, packed: bytes | None, count: int) -> tuple[Rows, ...]:
-        """Return the rows once for each formulation, with its scores."""
-        row_type = np.dtype([("text", ">i8"), ("study", ">i8"), ("kind", ">i4"), ("scores", ">f8", (count,))])
-        rows = np.frombuffer(packed or b"", row_type)
-        text, study, code = (rows[name].astype(np.int64) for name in ("text", "study", "kind"))
-        scores = rows["scores"].astype(np.float64).round(DECIMALS).reshape(-1, count)
-        return tuple(cls(text, study, code, scores[:, place]) for place in range(count))
 
-    def __getitem__(self, places: NDArray[Any]) -> Rows:
-        return Rows(self.text[places], self.study[places], self.kind[places], self.score[places])
-
-    def studies_of_best(self, limit: int) -> NDArray[np.int64]:
-        """Return the studies of the `limit` highest rows of each kind, ties with the last included."""
-        best = [np.empty(0, np.int64)]
-        for kind in range(len(KINDS)):
-            own = np.flatnonzero(self.kind == kind)
-            if len(own) > limit:
-                lowest = np.partition(self.score[own], len(own) - limit)[len(own) - limit]
-                own = own[self.score[own] >= lowest]
-            best.append(self.study[own])
-        return np.unique(np.concatenate(best))
-
-    def best_of(self, studies: NDArray[np.int64]) -> Rows:
-        """Return the highest row of each study and kind; of equals, the one with the lowest id."""
-        own = self[np.isin(self.study, studies)]
-        group = own.study * len(KINDS) + own.kind
-        order = np.lexsort((own.text, -own.score, group))
-        return own[order[np.unique(group[order], return_index=True)[1]]]
-
-    def best_of_kind(self, kind: int, studies: NDArray[np.int64], limit: int) -> Rows:
-        """Return the `limit` highest rows of a kind among these studies, the highest first."""
-        own = self[(self.kind == kind) & np.isin(self.study, studies)]
-        return own[np.lexsort((own.text, -own.score))[:limit]]
-
-    def means_of_best(self, studies: NDArray[np.int64], count: int = 3) -> dict[tuple[int, int], float]:
-        """Return the mean of the `count` highest scores by study and kind, left out where there are fewer."""
-        own = self[np.isin(self.study, studies)]
-        group = own.study * len(KINDS) + own.kind
-        own = own[np.lexsort((-own.score, group))]
-        groups, starts, counts = np.unique(np.sort(group), return_index=True, return_counts=True)
-        enough = counts >= count
-        places = starts[enough, None] + np.arange(count)
-        means = own.score[places].mean(axis=1).tolist()
-        keys = (divmod(key, len(KINDS)) for key in groups[enough].tolist())
-        return dict(zip(keys, means, strict=True))
+def unpack_near(packed: bytes | None) -> list[tuple[int, int, float]]:
+    """Return the texts of the nearest curated questions, their studies and cosines, the nearest first."""
+    rows = np.frombuffer(packed or b"", [("text", ">i8"), ("study", ">i8"), ("score", ">i4")])
+    return list(zip(rows["text"].tolist(), rows["study"].tolist(), (rows["score"] / SCALE).tolist(), strict=True))

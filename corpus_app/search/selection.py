@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from django.db.models import Q
 
 from corpus_app.facets import COLUMNS
-from corpus_app.models import Study
+from corpus_app.models import Study, StudyQuerySet
 
 _COLUMNS = {"collection": "collection", "design": "design", "notice": "notice", **{name: name for name in COLUMNS}}
 
@@ -34,9 +36,23 @@ def fits(
     return found
 
 
-def study_ids(
-    values: Iterable[tuple[str, Collection[str]]], first_year: int | None = None, last_year: int | None = None
-) -> frozenset[str]:
-    """Return the ids of the published studies that fit, retracted or not."""
-    rows = Study.objects.published().filter(fits(values, first_year, last_year))
-    return frozenset(rows.order_by().values_list("study_id", flat=True))
+@dataclass(frozen=True, slots=True)
+class StudySelection:
+    """The published studies of some traits, retracted or not. PostgreSQL selects them: their ids stay there."""
+
+    values: tuple[tuple[str, tuple[str, ...]], ...]
+    first_year: int | None = None
+    last_year: int | None = None
+
+    def among(self, study_ids: Collection[str]) -> frozenset[str]:
+        """Return the ids of those studies among these that are selected."""
+        return frozenset(self._rows().filter(study_id__in=list(study_ids)).values_list("study_id", flat=True))
+
+    def keys(self) -> tuple[str, dict[str, Any]]:
+        """Return the SQL of the primary keys of the selected studies, and its parameters by name."""
+        statement, values = self._rows().values("pk").query.sql_with_params()
+        parameters = {f"trait{place}": value for place, value in enumerate(values)}
+        return statement % tuple(f"%({name})s" for name in parameters), parameters
+
+    def _rows(self) -> StudyQuerySet:
+        return Study.objects.published().filter(fits(self.values, self.first_year, self.last_year)).order_by()

@@ -94,14 +94,10 @@ def concepts_of(study_ids: Collection[str], concept_ids: Collection[str]) -> dic
     return {study_id: frozenset(own) for study_id, own in found.items()}
 
 
-def published_studies() -> tuple[tuple[int, records.Study], ...]:
-    """Return all published studies with their primary keys, retracted or not, in the order of their ids."""
-    concept_ids: dict[int, list[str]] = defaultdict(list)
-    links = models.StudyConcept.objects.filter(study__status=records.Status.PUBLISHED).order_by("study", "position")
-    for study_pk, concept_id in links.values_list("study_id", "concept_id"):
-        concept_ids[study_pk].append(concept_id)
+def published_studies(limit: int | None = None) -> tuple[records.Study, ...]:
+    """Return the published studies, retracted or not, in the order of their ids; the first `limit` of them."""
     rows = models.Study.objects.published().order_by("study_id")
-    return tuple((row.pk, as_record(row, concept_ids[row.pk])) for row in rows.defer("curator_notes"))
+    return tuple(studies(rows.values_list("study_id", flat=True)[:limit]).values())
 
 
 def _reference(

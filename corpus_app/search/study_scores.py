@@ -1,13 +1,13 @@
 """Scores of studies: BM25 and cosine of their titles, statements, plain sentences, questions and passages.
 
-By words PostgreSQL finds the best texts of each kind, then the best of each candidate study, with statistics per kind
-(`bm25`). The cosines come as packed ids and scores; the best of each study and kind are selected here.
+PostgreSQL finds the best texts of each kind by words (`bm25`) and by meaning, then the best of each candidate study.
+One packed row for each study and kind leaves it, at any size of the corpus.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,21 @@ from corpus_app.models import PassageVector
 from corpus_app.records import CuratedQuestion, ShortText, StudyScores, TextKind, TextScore
 from corpus_app.search import bm25
 from corpus_app.search.question_vectors import encoder_of
-from corpus_app.search.scored_rows import DECIMALS, KINDS, PASSAGE, PASSAGE_CODE, Rows
+from corpus_app.search.scored_rows import (
+    DECIMALS,
+    KINDS,
+    MISSING,
+    PASSAGE,
+    PASSAGE_CODE,
+    SCALE,
+    TOP,
+    BestText,
+    Key,
+    unpack_meaning,
+    unpack_near,
+    unpack_words,
+)
+from corpus_app.search.selection import StudySelection
 
 QUESTION_CODE = KINDS.index(TextKind.QUESTION.value)
 TIES = 10
@@ -37,21 +51,22 @@ def score_studies(
     vectors: Sequence[Sequence[float]],
     *,
     collection: str | None = None,
-    study_ids: Sequence[str] | None = None,
+    among: StudySelection | None = None,
     limit: int = 50,
 ) -> tuple[StudyScores, ...]:
     """Return how well the texts of each candidate study match a question, in the order of the studies' ids.
 
     A candidate has one of the best `limit` texts of a kind (a `TextKind`, or `passage`) by BM25 or by cosine; all its
     maxima are exact. `vectors` are those of the question's formulations; the first one decides which texts are near.
-    Without vectors there are no cosines. With `study_ids`, only these studies are candidates. Raises DatabaseError when
-    a statement fails.
+    Without vectors there are no cosines. With `among`, only the selected studies are candidates. Raises DatabaseError
+    when a statement fails.
     """
     encoder = encoder_of(next(iter(vectors), None))
+    chosen, traits = among.keys() if among else (None, {})
     parameters = {
+        **traits,
         **bm25.question_parameters(text),
         "collection": collection,
-        "study_ids": None if study_ids is None else list(study_ids),
         "limit": limit,
         "encoder": encoder,
         "space": metric.space(encoder),
@@ -60,45 +75,50 @@ def score_studies(
         parameters[f"vector{place}"] = pipelining.Packed(vector, ">f2")
         parameters[f"projected{place}"] = pipelining.Packed(metric.project(encoder, vector)[0].tolist(), ">f2")
     with pipelining.snapshot_pipeline(settings=_SETTINGS, is_planned_once=True) as send:
-        statements = _Statements(send, parameters, len(vectors), len(vectors[0]) if vectors else 0)
-        by_words, count = statements.words()
-        meaning, by_meaning = statements.meaning(count, by_words)
-        studies = np.union1d(by_words, by_meaning)
-        best_words, matched = statements.best_by_words(studies, count.postings)
-        best_meaning = meaning[0].best_of(studies)
-        others = tuple(rows.best_of(studies) for rows in meaning[1:])
-        near = meaning[0].best_of_kind(QUESTION_CODE, studies, NEAR_QUESTIONS)
-        texts, names = statements.descriptions((best_words, best_meaning, near), studies)
-    top3 = meaning[0].means_of_best(studies)
-    return tuple(_scores(best_words, best_meaning, others, top3, texts, names, matched, near))
+        statements = _Statements(send, parameters, chosen, vectors)
+        found, count = statements.words()
+        meaning = statements.meaning(count, found)
+        words, matched = statements.best_by_words(meaning.studies, count.postings)
+        shown = {text for (_, kind), (text, _) in words.items() if kind != PASSAGE_CODE}
+        shown |= {best.text for (_, kind), best in meaning.best.items() if kind != PASSAGE_CODE}
+        shown |= {text for text, _, _ in meaning.near}
+        texts, names = statements.descriptions(shown, meaning.studies)
+    return tuple(_scores(words, meaning, texts, names, matched))
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    studies: NDArray[np.int64]
+    """The candidates, by words and by meaning."""
+    best: Mapping[Key, BestText]
+    near: Sequence[tuple[int, int, float]]
 
 
 class _Statements:
     """The statements for one question, in the transaction of `send`."""
 
-    def __init__(self, send: pipelining.Send, parameters: dict[str, Any], formulations: int, dimensions: int) -> None:
+    def __init__(
+        self, send: pipelining.Send, parameters: dict[str, Any], chosen: str | None, vectors: Sequence[Sequence[float]]
+    ) -> None:
         self._send = send
         self._parameters = parameters
-        self._formulations = formulations
-        self._dimensions = dimensions
+        self._chosen = chosen
+        self._formulations = len(vectors)
+        self._dimensions = len(vectors[0]) if vectors else 0
 
     def words(self) -> tuple[NDArray[np.int64], _Counts]:
         """Return the studies of the best texts of each kind by BM25, and the counts of texts."""
         own = {"passage_index": PassageVector.ann_index(self._parameters["encoder"], self._parameters["collection"])}
         own |= {"most": TIES * self._parameters["limit"]}
-        chosen = {"{of_texts}": "NULL", "{of_passages}": "NULL"}
-        if self._parameters["study_ids"] is not None:
-            chosen = {
-                "{of_texts}": _TEXTS_OF.format(studies=_CHOSEN),
-                "{of_passages}": _PASSAGES_OF.format(studies=_CHOSEN),
-            }
         statement = _WORDS
-        for mark, ids in chosen.items():
-            statement = statement.replace(mark, ids)
+        for mark, texts in (("{of_texts}", _TEXTS_OF), ("{of_passages}", _PASSAGES_OF)):
+            statement = statement.replace(mark, texts.replace("{studies}", self._chosen) if self._chosen else "NULL")
         studies, *counts = pipelining.single_row(self._send(statement, self._parameters | own))
         return np.empty(0, np.int64) if studies is None else studies, _Counts(*counts)
 
-    def best_by_words(self, studies: NDArray[np.int64], postings: int) -> tuple[Rows, dict[int, frozenset[str]]]:
+    def best_by_words(
+        self, studies: NDArray[np.int64], postings: int
+    ) -> tuple[dict[Key, tuple[int, float]], dict[int, frozenset[str]]]:
         """Return the best text of each of these studies and each kind by BM25, and the lexemes that each study has.
 
         `postings` is the number of postings that the question's lexemes have in all.
@@ -107,69 +127,61 @@ class _Statements:
         own = {"studies": pipelining.Ids(studies.tolist())}
         packed, pks, lexemes = pipelining.single_row(self._send(statement, self._parameters | own))
         matched = zip([] if pks is None else pks.tolist(), lexemes or (), strict=True)
-        return Rows.unpack(packed), {pk: frozenset(words.split(" ")) for pk, words in matched}
+        return unpack_words(packed), {pk: frozenset(words.split(" ")) for pk, words in matched}
 
-    def meaning(self, count: _Counts, by_words: NDArray[np.int64]) -> tuple[tuple[Rows, ...], NDArray[np.int64]]:
-        """Return the cosines to each formulation, and the studies of the best texts by the first one.
+    def meaning(self, count: _Counts, by_words: NDArray[np.int64]) -> _Meaning:
+        """Return the candidates and their best texts by cosine; the first formulation decides which texts are near.
 
         They cover all texts, or with approximate indexes all texts of the candidates, those found by words included.
         """
         if not self._formulations:
-            return (Rows.unpack(None),), np.empty(0, np.int64)
-        limit, has_index = self._parameters["limit"], count.has_many_texts or count.has_many_passages
+            return _Meaning(by_words, {}, ())
+        has_index = count.has_many_texts or count.has_many_passages
         if has_index:
             self._send(_ANN_SETTINGS, {"ef_search": str(max(count.text_ef or 0, count.passage_ef or 0))})
-        rows = self._cosines(
+        found = self._cosines(
+            by_words,
             _NEAREST_TEXTS if count.has_many_texts else _TEXT_VECTORS,
             _NEAREST_PASSAGES if count.has_many_passages else _PASSAGE_VECTORS,
         )
-        best = rows[0].studies_of_best(limit)
-        if has_index:
-            candidates = np.union1d(best, by_words)
-            own = {"studies": pipelining.Ids(candidates.tolist())}
-            parts = [
-                f"{vectors} AND {table}.study_id = ANY(%(studies)s::bigint[])"
-                for vectors, table in ((_TEXT_VECTORS, "v"), (_PASSAGE_VECTORS, "p"))
-            ]
-            rows = self._cosines(*parts, **own)
-        return rows, best
+        if not has_index:
+            return found
+        parts = [
+            f"{vectors} AND {table}.study_id = ANY(%(studies)s::bigint[])"
+            for vectors, table in ((_TEXT_VECTORS, "v"), (_PASSAGE_VECTORS, "p"))
+        ]
+        return self._cosines(found.studies, *parts)
 
-    def _cosines(self, *vectors: str, **own: Any) -> tuple[Rows, ...]:
-        """Return the cosines of the formulations to the vectors selected by these queries."""
-        places = range(self._formulations)
+    def _cosines(self, studies: NDArray[np.int64], *vectors: str) -> _Meaning:
+        """Compare the formulations with the vectors selected by these queries; these studies are candidates anyway."""
         parts = " UNION ALL ".join(f"({part})" for part in vectors)
         statement = self._limited(_COSINES.replace("{vectors}", parts))
-        for mark, form in (
-            ("{scores}", "-(vector <#> asked{n}) AS score{n}"),
-            ("{packed}", "float8send(score{n})"),
-            ("{projected}", "%(projected{n})s::halfvec AS asked{n}"),
-            ("{plain}", "%(vector{n})s::halfvec AS asked{n}"),
-        ):
-            joint = " || " if mark == "{packed}" else ", "
-            statement = statement.replace(mark, joint.join(form.replace("{n}", str(place)) for place in places))
+        for mark, form in _FORMULATION_MARKS.items():
+            places = range(mark.startswith("{further"), self._formulations)
+            statement = statement.replace(mark, "".join(form.replace("{n}", str(place)) for place in places))
         statement = statement.replace("{dimensions}", str(self._dimensions))
-        packed: bytes | None = pipelining.single_row(self._send(statement, self._parameters | own))[0]
-        return Rows.unpack_formulations(packed, self._formulations)
+        own = {"studies": pipelining.Ids(studies.tolist())}
+        found, best, near = pipelining.single_row(self._send(statement, self._parameters | own))
+        candidates = np.empty(0, np.int64) if found is None else np.sort(found)
+        return _Meaning(candidates, unpack_meaning(best, self._formulations), unpack_near(near))
 
     def _limited(self, statement: str) -> str:
         """Limit the statement to a collection and to studies, where the parameters name any."""
         in_collection = "" if self._parameters["collection"] is None else "AND v.collection_id = %(collection)s"
         statement = statement.replace("{in_collection}", in_collection)
         for mark, study in _STUDY_MARKS.items():
-            limit = "" if self._parameters["study_ids"] is None else f"AND {study} IN ({_CHOSEN})"
-            statement = statement.replace(mark, limit)
+            statement = statement.replace(mark, f"AND {study} IN ({self._chosen})" if self._chosen else "")
         return statement
 
     def descriptions(
-        self, best: Sequence[Rows], studies: NDArray[np.int64]
+        self, texts: Collection[int], studies: NDArray[np.int64]
     ) -> tuple[dict[int, ShortText], dict[int, tuple[str, bool]]]:
-        """Return the short texts of these rows by primary key, and the id and curation flag of each study."""
-        wanted = np.unique(np.concatenate([rows.text[rows.kind != PASSAGE_CODE] for rows in best]))
-        texts = self._send(_TEXTS, {"texts": pipelining.Ids(wanted.tolist())})
+        """Return the short texts of these primary keys, and the id and curation flag of each study."""
+        rows = self._send(_TEXTS, {"texts": pipelining.Ids(sorted(texts))})
         names = self._send(_STUDIES, {"studies": pipelining.Ids(studies.tolist())})
         described = {
             pk: ShortText(kind, pk, finding_id, passage_id, words)
-            for pk, kind, finding_id, passage_id, words in texts.fetchall()
+            for pk, kind, finding_id, passage_id, words in rows.fetchall()
         }
         return described, {pk: (study_id, is_curated) for pk, study_id, is_curated in names.fetchall()}
 
@@ -192,35 +204,30 @@ class _Counts:
         return self.passages >= models.ANN_FROM and self.passage_ef is not None
 
 
-# --- Select the best --------------------------------------------------------------------------------------------------
+# --- Join both halves -------------------------------------------------------------------------------------------------
 
 
 def _scores(
-    by_words: Rows,
-    by_meaning: Rows,
-    others: Sequence[Rows],
-    top3: dict[tuple[int, int], float],
+    words: Mapping[Key, tuple[int, float]],
+    meaning: _Meaning,
     texts: dict[int, ShortText],
     names: dict[int, tuple[str, bool]],
     matched: dict[int, frozenset[str]],
-    near: Rows,
 ) -> Iterator[StudyScores]:
     questions: dict[int, list[CuratedQuestion]] = defaultdict(list)
-    for study, text, score in zip(near.study.tolist(), near.text.tolist(), near.score.tolist(), strict=True):
+    for text, study, score in meaning.near:
         questions[study].append(CuratedQuestion(texts[text].words, names[study][0], score))
     found: dict[int, dict[str, TextScore]] = {study: {} for study in names}
-    cosines, words = _by_study(by_meaning), _by_study(by_words)
-    further = [_by_study(rows) for rows in others]
-    for study, kind in sorted(cosines.keys() | words.keys()):
-        near_text, cosine = cosines.get((study, kind), (None, None))
+    for study, kind in sorted(meaning.best.keys() | words.keys()):
+        near = meaning.best.get((study, kind))
         word_text, bm25 = words.get((study, kind), (None, 0.0))
         found[study][KINDS[kind]] = TextScore(
             bm25,
-            cosine,
+            near.cosine if near else None,
             by_words=_described(word_text, kind, texts),
-            by_meaning=_described(near_text, kind, texts),
-            top3=top3.get((study, kind)),
-            others=tuple(own[study, kind][1] for own in further if (study, kind) in own),
+            by_meaning=_described(near.text if near else None, kind, texts),
+            top3=near.top3 if near else None,
+            others=near.others if near else (),
         )
     for study, (study_id, is_curated) in sorted(names.items(), key=lambda item: item[1]):
         yield StudyScores(
@@ -232,12 +239,6 @@ def _scores(
         )
 
 
-def _by_study(rows: Rows) -> dict[tuple[int, int], tuple[int, float]]:
-    """Return the text and score of each study and kind."""
-    columns = (column.tolist() for column in (rows.study, rows.kind, rows.text, rows.score))
-    return {(study, kind): (text, score) for study, kind, text, score in zip(*columns, strict=True)}
-
-
 def _described(text: int | None, kind: int, texts: dict[int, ShortText]) -> ShortText | None:
     if text is None:
         return None
@@ -247,11 +248,9 @@ def _described(text: int | None, kind: int, texts: dict[int, ShortText]) -> Shor
 # --- SQL --------------------------------------------------------------------------------------------------------------
 
 _CODE = "CASE kind " + " ".join(f"WHEN '{kind}' THEN {code}" for code, kind in enumerate(KINDS)) + " END"
-_PACKED_ROW = "int8send(text_id) || int8send(study_id) || int4send({code}) || ".replace("{code}", _CODE)
-_PACKED = f"string_agg({_PACKED_ROW} float8send(score), '')"
+_PACKED = "string_agg(int8send(text_id) || int8send(study_id) || int2send(({code})::int2) || float8send(score), '')"
 _STUDY_MARKS = {"{of_texts}": "v.study_id", "{of_passages}": "p.study_id"}
 """Where a statement is limited to studies, and what their key is there."""
-_CHOSEN = "SELECT id FROM corpus_app_study WHERE study_id = ANY(%(study_ids)s::text[])"
 _TEXTS_OF = "ARRAY(SELECT t.id FROM corpus_app_studytext t WHERE t.kind = weighted.kind AND t.study_id IN ({studies}))"
 _PASSAGES_OF = "ARRAY(SELECT p.id FROM corpus_app_passage p WHERE p.study_id IN ({studies}))"
 _WORDS = (
@@ -315,22 +314,61 @@ _BEST_WORDS = (
     best AS (SELECT DISTINCT ON (study_id, kind) * FROM scored ORDER BY study_id, kind, score DESC, text_id),
     matched AS (SELECT study_id, string_agg(DISTINCT lexeme, ' ') AS lexemes FROM hits GROUP BY study_id)
     SELECT (SELECT {packed} FROM best), array_agg(study_id), array_agg(lexemes) FROM matched
-""".replace("{packed}", _PACKED)
+""".replace("{packed}", _PACKED.replace("{code}", _CODE))
     .replace("{terms}", bm25.ALL_TERMS)
     .replace("{scale}", f"1e{DECIMALS}::float8")
 )
-# `{scores}` becomes one column for each formulation of the question.
-_COSINES = """
-    SELECT string_agg({row} {packed}, '') FROM (
-        SELECT text_id, study_id, kind, {scores} FROM ({vectors}) AS compared
-    ) AS scored
-""".replace("{row}", _PACKED_ROW)
+_COSINES = (
+    """
+    WITH compared AS MATERIALIZED (
+        SELECT text_id, study_id, ({code})::int2 AS kind {scores} FROM ({vectors}) AS vectors
+    ),
+    candidates AS MATERIALIZED (
+        SELECT study_id FROM (
+            SELECT study_id, rank() OVER (PARTITION BY kind ORDER BY score0 DESC) AS place FROM compared
+        ) AS ranked WHERE place <= %(limit)s
+        UNION SELECT unnest(%(studies)s::bigint[])
+    ),
+    placed AS MATERIALIZED (
+        SELECT *, row_number() OVER (PARTITION BY study_id, kind ORDER BY score0 DESC, text_id) AS place
+        FROM compared WHERE study_id IN (SELECT study_id FROM candidates)
+    ),
+    best AS (
+        SELECT study_id, kind, max(text_id) FILTER (WHERE place = 1) AS text_id {tops} {further_best}
+        FROM placed GROUP BY study_id, kind
+    ),
+    near AS (
+        SELECT row_number() OVER (ORDER BY score0 DESC, text_id) AS place, text_id, study_id, score0
+        FROM placed WHERE kind = {question}
+    )
+    SELECT (SELECT array_agg(study_id) FROM candidates),
+           (SELECT string_agg(
+                int8send(text_id) || int8send(study_id) || int2send(kind) {packed_tops} {further_packed}, ''
+            ) FROM best),
+           (SELECT string_agg(int8send(text_id) || int8send(study_id) || int4send(score0), '' ORDER BY place)
+            FROM near WHERE place <= {most})
+""".replace("{code}", _CODE)
+    .replace("{question}", str(QUESTION_CODE))
+    .replace("{most}", str(NEAR_QUESTIONS))
+)
+_TOPS = range(1, TOP + 1)
+_COSINES = _COSINES.replace(
+    "{tops}", "".join(f", max(score0) FILTER (WHERE place = {place}) AS top{place}" for place in _TOPS)
+).replace("{packed_tops}", "".join(f" || int4send(coalesce(top{place}, {MISSING}))" for place in _TOPS))
+_FORMULATION_MARKS = {
+    "{scores}": f", round(-(vector <#> asked{{n}}) * {SCALE}::float8)::int4 AS score{{n}}",
+    "{projected}": ", %(projected{n})s::halfvec AS asked{n}",
+    "{plain}": ", %(vector{n})s::halfvec AS asked{n}",
+    "{further_best}": ", max(score{n}) AS further{n}",
+    "{further_packed}": " || int4send(further{n})",
+}
+"""SQL that is repeated for each formulation of the question; of the further ones from the second on."""
 _TEXT_VECTORS = """
-    SELECT text_id, study_id, kind, vector, {projected} FROM corpus_app_studytextvector v
+    SELECT text_id, study_id, kind, vector {projected} FROM corpus_app_studytextvector v
     WHERE encoder = %(space)s AND searchable {in_collection} {of_texts}
 """
 _PASSAGE_VECTORS = """
-    SELECT passage_id AS text_id, p.study_id, 'passage' AS kind, vector, {plain}
+    SELECT passage_id AS text_id, p.study_id, 'passage' AS kind, vector {plain}
     FROM corpus_app_passagevector v JOIN corpus_app_passage p ON p.id = v.passage_id
     WHERE encoder = %(encoder)s AND searchable {in_collection} {of_passages}
 """

@@ -209,6 +209,12 @@ def design_words(value: object) -> str:
 
 
 @register.filter
+def shown_design(value: object) -> str:
+    """Return the label of a study's design; empty where it is only known to be none of the others."""
+    return "" if value == records.Design.OTHER else design_words(value)
+
+
+@register.filter
 def is_reviewed_kind(value: object) -> bool:
     """Tell whether sources of a kind are graded as evidence, so that readers ask for their peer review."""
     name = str(value)

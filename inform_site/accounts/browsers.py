@@ -11,11 +11,10 @@ from django.http import HttpRequest, HttpResponse
 
 from inform_site.accounts import throttle
 
-COOKIE = "__Secure-known_browser" if settings.PRODUCTION else "known_browser"
+COOKIE = "__Host-known_browser" if settings.PRODUCTION else "known_browser"
 SALT = "inform.known_browser"
 SECONDS = 180 * 86_400
 MOST_ACCOUNTS = 5
-PATH = "/admin/"
 
 
 def id_of(request: HttpRequest, name: str) -> str:
@@ -33,7 +32,6 @@ def remember(request: HttpRequest, response: HttpResponse, name: str) -> None:
         COOKIE,
         signing.dumps({"id": known["id"], "accounts": accounts}, salt=SALT),
         max_age=SECONDS,
-        path=PATH,
         secure=settings.PRODUCTION,
         httponly=True,
         samesite="Lax",

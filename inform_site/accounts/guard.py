@@ -16,17 +16,20 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from inform_site import errors
-from inform_site.accounts import audit, confirming, sessions
+from inform_site.accounts import audit, confirming, passwords, sessions
 from inform_site.accounts.audit import Kind
 from inform_site.accounts.hashing import HasherBusy
 from inform_site.language import is_admin_request
 
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
 API_OF_DESK = "/api/v1/desk/"
-WITHOUT_FACTOR = ("/admin/account/", "/admin/login/", "/admin/logout/", "/admin/password_change/", "/admin/jsi18n/")
+ALWAYS = ("/admin/login/", "/admin/logout/", "/admin/password_change/", "/admin/jsi18n/")
+WITHOUT_FACTOR = ("/admin/account/", *ALWAYS)
+WITH_INITIAL_PASSWORD = ("/admin/account/confirm/", *ALWAYS)
 OWN_ENTRIES = ("mfa_", "account_reauthenticate", "logout")
 """Addresses whose acts are recorded by signals (listening.py)."""
 BUTTONS = ("action", "verb")
+CHOOSE_YOUR_OWN = "Choose a password that only you know, then go on."
 FACTOR_NEEDED = "This desk asks for a second factor. Add an app or a passkey, then go on."
 
 
@@ -47,6 +50,9 @@ class DeskGuard:
         user = request.user
         if sessions.end_if_over(request, user):
             return redirect_to_login(request.get_full_path(), reverse("account_login"))
+        if request.session.get(passwords.INITIAL) and not request.path.startswith(WITH_INITIAL_PASSWORD):
+            messages.warning(request, CHOOSE_YOUR_OWN)
+            return HttpResponseRedirect(reverse("admin:password_change"))
         if settings.SECOND_FACTOR_REQUIRED and not _has_second_factor(request, user):
             if not request.path.startswith(WITHOUT_FACTOR):
                 messages.warning(request, FACTOR_NEEDED)

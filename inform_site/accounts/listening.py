@@ -12,7 +12,7 @@ from django.contrib.auth.signals import user_logged_out
 from django.dispatch import receiver
 from django.http import HttpRequest
 
-from inform_site.accounts import audit, sessions
+from inform_site.accounts import audit, passwords, sessions
 from inform_site.accounts.audit import Kind
 
 
@@ -20,6 +20,7 @@ from inform_site.accounts.audit import Kind
 def _logged_in(request: HttpRequest, user: User, **options: Any) -> None:
     methods = [f"{one['method']} {one.get('type', '')}".strip() for one in get_authentication_records(request, user)]
     audit.record(Kind.LOGIN, request=request, actor=user.get_username(), what=", ".join(methods))
+    passwords.note_login(request, user)
 
 
 @receiver(user_logged_out)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.internal import jwtkit
@@ -17,7 +19,7 @@ WELL_KNOWN = "/.well-known/"
 
 
 class VerifyingAdapter(OpenIDConnectOAuth2Adapter):
-    """Check the signature of every ID token, and that the provider's metadata are its own."""
+    """Check signature and nonce of every ID token, and that the provider's metadata are its own."""
 
     @property
     def openid_config(self) -> dict[str, Any]:
@@ -39,17 +41,28 @@ class VerifyingAdapter(OpenIDConnectOAuth2Adapter):
             )
         except KeyError as error:  # a token or key without a name
             raise OAuth2Error("Invalid id_token") from error
+        if known.get("nonce") != _nonce(self.request.GET.get("state", "")):
+            raise OAuth2Error("The token belongs to another login.")
         return known
 
 
 def login(request: HttpRequest) -> HttpResponse:
-    """Lead to the provider."""
-    return _reach(OAuth2LoginView, request)
+    """Lead to the provider, which puts the nonce of this login into its token."""
+    response = _reach(OAuth2LoginView, request)
+    away = urlsplit(response.get("Location", ""))
+    if state := dict(parse_qsl(away.query)).get("state"):
+        response["Location"] = urlunsplit(away._replace(query=f"{away.query}&nonce={_nonce(state)}"))
+    return response
 
 
 def callback(request: HttpRequest) -> HttpResponse:
     """Sign in whom the provider names."""
     return _reach(OAuth2CallbackView, request)
+
+
+def _nonce(state: str) -> str:
+    """Return the nonce of a login, whose `state` is random, of this session, and counts once."""
+    return hashlib.sha256(f"nonce {state}".encode()).hexdigest()
 
 
 def _reach(view: Any, request: HttpRequest) -> HttpResponse:

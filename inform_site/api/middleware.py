@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.middleware.http import ConditionalGetMiddleware
+from django.urls import Resolver404, resolve
 from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
 
 from inform_site import logs
@@ -34,9 +35,22 @@ READ = "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Auth
 PREFLIGHT_SECONDS = 600
 
 
+UNENCRYPTED = "Send it to https://. Replace a key that was sent to http://, since others may have read it."
+
+
 def is_of_api(request: HttpRequest) -> bool:
     """Return whether the request is for the API, including API views outside its prefix."""
     return f"{request.path}/".startswith(API) or getattr(request, "is_of_api", False)
+
+
+def is_for_program(request: HttpRequest) -> bool:
+    """Return the same before the address is resolved."""
+    if is_of_api(request):
+        return True
+    try:
+        return hasattr(resolve(request.path_info).func, "cls")
+    except Resolver404:
+        return False
 
 
 class RequestId:
@@ -109,6 +123,18 @@ def _left(taken: Taken) -> tuple[str, str]:
         f'"{taken.quota}-minute";r={taken.left_in_minute};t={taken.seconds_of_minute}',
         f'"{taken.quota}-day";r={taken.left_in_day};t={taken.seconds_of_day}',
     )
+
+
+class EncryptedApi:
+    """Refuse API requests over plain HTTP in production: a redirect would hide that the key was readable on its way."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if settings.SECURE_SSL_REDIRECT and not request.is_secure() and is_for_program(request):
+            return problems.plain(HTTPStatus.FORBIDDEN, "not-permitted", UNENCRYPTED)
+        return self.get_response(request)
 
 
 class ApiConditional(ConditionalGetMiddleware):

@@ -48,7 +48,7 @@ def findings(by: User) -> list[Finding]:
 
 
 def _database(state: DatabaseFigures) -> Finding:
-    words = f"answers; {state.used} of {state.max_connections} connections, {state.size_bytes // 1_000_000:,} MB"
+    words = f"answers; {state.used} of {state.max_connections} connections, {state.size_bytes // 1_000_000:,}\u00a0MB"
     return Finding("Database", words, state.used > MANY_CONNECTIONS * state.max_connections)
 
 
@@ -75,7 +75,7 @@ def _index() -> Finding:
 def _backup(state: BackupState) -> Finding:
     words = "nobody has made one yet"
     if state.age_seconds is not None:
-        words = f"the newest is {_ago(state.age_seconds)} old, {state.size_bytes / 1e6:,.1f} MB"
+        words = f"the newest is {_ago(state.age_seconds)} old, {state.size_bytes / 1e6:,.1f}\u00a0MB"
     if state.failure:
         words += f"; the last attempt failed: {state.failure}"
     elif not state.is_scheduled:

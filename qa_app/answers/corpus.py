@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
@@ -22,7 +22,9 @@ from qa_app.pipeline.learned import Scaling
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
 from qa_app.pipeline.question.about_corpus import CorpusWords, holder_words
+from qa_app.pipeline.question.about_filters import journal_names
 from qa_app.pipeline.question.facets import FacetIndex
+from qa_app.pipeline.question.holdings import Holdings
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.study_filters import StudyFilters
@@ -30,6 +32,8 @@ from qa_app.pipeline.units import unit_forms
 
 logger = logging.getLogger(__name__)
 
+MOST_SOURCES = 2_000
+"""Sources by whose titles, topics and collections a site with an owner reads questions about itself."""
 LEAST_AUROC = 0.7  # below it, the estimates cannot tell on a corpus
 
 
@@ -39,12 +43,15 @@ class SearchedCorpus:
     def __init__(self, limit: TimeLimit | None = None) -> None:
         self._limit = limit
         self._vectors: dict[str, Vector] = {}
-        self._study_ids: Sequence[str] | None = None  # all studies
+        self._selection: search.StudySelection | None = None  # all studies
 
-    def among(self, study_ids: Set[str]) -> SearchedCorpus:
+    def among(self, filters: StudyFilters) -> SearchedCorpus:
         limited = copy(self)
-        limited._study_ids = sorted(study_ids)
+        limited._selection = search.StudySelection(filters.values, filters.first_year, filters.last_year)
         return limited
+
+    def fitting(self, study_ids: Collection[str]) -> frozenset[str]:
+        return self._selection.among(study_ids) if self._selection else frozenset(study_ids)
 
     def snapshot(self) -> AbstractContextManager[None]:
         return search.snapshot(milliseconds=self._limit.statement_timeout() if self._limit else None)
@@ -58,11 +65,8 @@ class SearchedCorpus:
     def word_counts(self, words: Collection[str]) -> Mapping[str, int]:
         return search.word_counts(words)
 
-    def fitting(self, filters: StudyFilters) -> frozenset[str]:
-        return search.study_ids(filters.values, filters.first_year, filters.last_year)
-
-    def published_studies(self, collection: str | None) -> Sequence[Study]:
-        return [study for _, study in search.published_studies() if collection in (None, study.collection)]
+    def holdings(self, collection: str | None) -> Holdings:
+        return search.counted_studies(collection)
 
     def studies(self, study_ids: Collection[str]) -> Mapping[str, Study]:
         return search.studies(study_ids)
@@ -77,14 +81,13 @@ class SearchedCorpus:
         return search.named_studies(cues)
 
     def findings(self, study_ids: Collection[str]) -> tuple[Finding, ...]:
-        allowed = set(study_ids) if self._study_ids is None else set(study_ids).intersection(self._study_ids)
-        return search.findings(sorted(allowed))
+        return search.findings(sorted(self.fitting(study_ids)))
 
     def findings_naming(self, outcomes: Collection[str], compared: Sequence[Collection[str]]) -> tuple[Finding, ...]:
-        return search.findings_naming(outcomes, compared, study_ids=self._study_ids)
+        return search.findings_naming(outcomes, compared, among=self._selection)
 
     def certainties(self, intervention: str, outcome: str) -> tuple[Certainty, ...]:
-        return search.certainties(intervention, outcome) if self._study_ids is None else ()
+        return search.certainties(intervention, outcome) if self._selection is None else ()
 
     def encode(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]  # a question repeats many of them
@@ -113,16 +116,14 @@ class SearchedCorpus:
         self, text: str, vectors: Sequence[Vector], collection: str | None, limit: int
     ) -> tuple[StudyScores, ...]:
         found = search.score_studies(text, vectors, collection=collection, limit=limit)
-        if self._study_ids is None:
+        if self._selection is None:
             return found
-        chosen = search.score_studies(text, vectors, collection=collection, study_ids=self._study_ids, limit=limit)
+        chosen = search.score_studies(text, vectors, collection=collection, among=self._selection, limit=limit)
         by_id = {score.study_id: score for score in (*found, *chosen)}
         return tuple(by_id[study_id] for study_id in sorted(by_id))
 
     def find(self, text: str, vector: Vector | None, *, collection: str | None, limit: int, error: str | None) -> Found:
-        return search.find(
-            text, vector, collection=collection, study_ids=self._study_ids, limit=limit, dense_error=error
-        )
+        return search.find(text, vector, collection=collection, among=self._selection, limit=limit, dense_error=error)
 
     def load(self, passage_ids: Sequence[int]) -> tuple[Passage, ...]:
         return search.load_passages(passage_ids)
@@ -181,7 +182,7 @@ def _read_facts() -> CorpusFacts:
         ),
         site=SiteIndex.build(
             owner,
-            [study for _, study in search.published_studies()] if owner else (),
+            search.published_studies(MOST_SOURCES) if owner else (),
             search.collections(),
             concepts,
             {kind: declared.label for kind, declared in site.concept_kinds.items()},
@@ -189,4 +190,5 @@ def _read_facts() -> CorpusFacts:
         polarity=PhraseIndex.of_language("polarity", corpus=lexicons),
         aliases=build_alias_index(concepts),
         changed_at=search.corpus_changed_at(),
+        journals=journal_names(search.journals()),
     )

@@ -46,7 +46,7 @@ TOO_FEW = "Too few questions could be made of sources without curated texts, so 
 def make_questions() -> tuple[MadeQuestion, ...]:
     """Return up to MOST_QUESTIONS questions made from the published corpus, the kinds in turn."""
     draw = random.Random(SEED)  # noqa: S311 - a sample, not a secret
-    studies = [study for _, study in search.published_studies() if study.notice is not Notice.RETRACTED]
+    studies = [study for study in search.published_studies() if study.notice is not Notice.RETRACTED]
     draw.shuffle(studies)
     studies = studies[:MOST_QUESTIONS]
     ids = [study.study_id for study in studies]

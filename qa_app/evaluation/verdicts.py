@@ -68,9 +68,9 @@ def propose(questions: Sequence[MadeQuestion], *, most: int) -> int:
 
 def waiting() -> list[GoldenQuestion]:
     """Return the made questions without a verdict whose source is still published."""
-    published = {study.study_id for _, study in search.published_studies()}
-    rows = GoldenQuestion.objects.filter(kind=KIND, note=WAITING, is_active=False)
-    return [row for row in rows if published.issuperset(row.relevant)]
+    rows = list(GoldenQuestion.objects.filter(kind=KIND, note=WAITING, is_active=False))
+    published = search.studies({study_id for row in rows for study_id in row.relevant})
+    return [row for row in rows if published.keys() >= set(row.relevant)]
 
 
 def count_verdicts() -> int:

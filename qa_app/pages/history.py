@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from qa_app.answers.history import summarize_answers
 
-COOKIE = "asked"
+COOKIE = "__Host-asked" if settings.PRODUCTION else "asked"
 MAX_REMEMBERED = 50
 MAX_AGE_SECONDS = 180 * 24 * 3600
 SEPARATOR = "~"  # never part of an id

@@ -6,7 +6,7 @@ Everything read inside one `snapshot` belongs to one corpus version.
 from __future__ import annotations
 
 from collections.abc import Collection as Values
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,7 +31,9 @@ from qa_app.pipeline.lexicon import PhraseIndex
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query, UnitForm
 from qa_app.pipeline.question.about_corpus import CorpusWords
+from qa_app.pipeline.question.about_filters import Names
 from qa_app.pipeline.question.facets import FacetIndex
+from qa_app.pipeline.question.holdings import Holdings
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
 from qa_app.pipeline.records import Candidate, Draft, Evidence, Generator, Headline, Sentence
@@ -58,15 +60,14 @@ class CorpusFacts:
     aliases: AliasIndex
     """Concepts by the names that findings have for them."""
     changed_at: datetime | None
+    journals: Names = field(default_factory=dict)
+    """Journals that a question about the corpus may name, by the words that name them."""
     units: Mapping[str, UnitForm] = field(default_factory=dict)
     """Units that the corpus declares, by each folded form."""
     site_hash: str = ""
     """Of the site file; empty where there is none."""
     scaling: Scaling | None = None
     """The calibration of the estimates to this corpus; None where there is none."""
-
-    allowed: frozenset[str] | None = None
-    """Ids of the studies that may answer; None: all of them."""
 
 
 class Corpus(Protocol):
@@ -76,17 +77,17 @@ class Corpus(Protocol):
 
     def facts(self) -> CorpusFacts: ...
 
-    def among(self, study_ids: Set[str]) -> Corpus:
-        """Return the same corpus, where passages and findings of these studies alone are found.
+    def among(self, filters: StudyFilters) -> Corpus:
+        """Return the same corpus, where passages and findings of the studies that fit are found alone.
 
         These are always scored. Judgements on all the evidence together do not hold for a part.
         """
 
-    def fitting(self, filters: StudyFilters) -> frozenset[str]:
-        """Return the ids of the studies that fit."""
+    def fitting(self, study_ids: Values[str]) -> frozenset[str]:
+        """Return the ids of those studies among these that may answer: all, or those that fit the filters."""
 
-    def published_studies(self, collection: str | None) -> Sequence[Study]:
-        """Return all published studies, or those of a collection, for a question about the corpus itself."""
+    def holdings(self, collection: str | None) -> Holdings:
+        """Return the published studies, or those of a collection, for a question about the corpus itself."""
 
     def studies(self, study_ids: Values[str]) -> Mapping[str, Study]:
         """Return the published studies among these by id."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -163,7 +163,9 @@ def _retrieve_once(
         wanted = frozenset(query.sources.studies)
         named = tuple(score for score in scores if score.study_id in wanted)
         about = concepts_about(query, scores, corpus)
-        return rank_studies(query, facts, models, next(iter(trusted), None), found, named or scores, about)
+        scores = named or scores
+        allowed = corpus.fitting([score.study_id for score in scores])
+        return rank_studies(query, facts, models, next(iter(trusted), None), found, scores, about, allowed)
 
 
 def concepts_about(query: Query, scores: Sequence[StudyScores], corpus: Corpus) -> Mapping[str, frozenset[str]]:
@@ -188,17 +190,19 @@ def rank_studies(
     found: Found,
     scores: tuple[StudyScores, ...],
     about: Mapping[str, Container[str]],
+    allowed: Set[str] | None = None,
 ) -> Retrieved:
     """Rank the candidate studies and estimate whether they answer.
 
-    Where only some may answer, they are still compared with the others. The scaling of the corpus applies to studies
-    without curated texts; its estimate then has a threshold of its own. `about` is what `concepts_about` returned.
+    Where only the `allowed` ones may answer, they are still compared with the others. The scaling of the corpus applies
+    to studies without curated texts; its estimate then has a threshold of its own. `about` is what `concepts_about`
+    returned.
     """
     vocabulary = Vocabulary.of(found.document_frequency, found.searchable_passages)
     features = relevance.read_features(query, scores, about, vocabulary)
-    if facts.allowed is not None:
-        features = features.limited_to(facts.allowed)
-        scores = tuple(score for score in scores if score.study_id in facts.allowed)
+    if allowed is not None and not set(features.study_ids) <= allowed:
+        features = features.limited_to(allowed)
+        scores = tuple(score for score in scores if score.study_id in allowed)
     names = [_model_name(score) for score in scores]
     ranked = relevance.rank(features, [models.relevance[name] for name in names])
     if query.request is Request.SOURCES and ranked:

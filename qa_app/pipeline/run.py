@@ -76,8 +76,7 @@ class Engine:
             if query.sources.unknown and not query.sources.studies:
                 return ending.unknown_source()
             if question.filters.narrows:
-                facts = ending.facts = replace(facts, allowed=corpus.fitting(question.filters))
-                corpus = corpus.among(facts.allowed or frozenset())
+                corpus = corpus.among(question.filters)
             retrieved, ending.scope = retrieve_scoped(
                 query, corpus, facts, self.models, self.policy, clock, question.collection
             )
@@ -212,7 +211,8 @@ def _read_about_corpus(
         return None
     return about_corpus.read(
         question.searched,
-        studies=corpus.published_studies(question.collection),
+        holdings=corpus.holdings(question.collection),
+        journals=facts.journals,
         concepts=facts.concepts,
         collections=facts.collections,
         facets=facts.facets,

@@ -1,6 +1,7 @@
 """docs/asvs.md names tests that there are, counts right, and documents say what the code does."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,21 @@ from django.conf import settings
 from corpus_app.roles import ROLES
 from inform_site import commandline, variables
 from inform_site.accounts import confirming, hashing, passwords, throttle
+from inform_site.clients.models import QuotaCounter
+from inform_site.models import LoginAttempt
+from qa_app.answers.claim_checking import MOST_CLAIMS
+from qa_app.models import Feedback, FeedbackQuerySet, Follower, SentQuestion, SentQuestionQuerySet
+from qa_app.pages import history
 from tests import check
 
 ROOT = Path(__file__).resolve().parents[2]
 SHEET = (ROOT / "docs" / "asvs.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| ([\d.*]+) \| ([12]) \| ([^|]+) \| (tested|met|open|–) \| ([^|]+) \|$", re.MULTILINE)
 KEY_USES = re.compile(r"(?:^|\b)(?:PURPOSE|SALT) = \"([\w. ]+)\"|salted_hmac\(f?\"([\w.]+)", re.MULTILINE)
+
+
+COSTLY = "INFORM_ANONYMOUS_MODEL_ANSWERS OPENAI_DAILY_LIMIT INFORM_TASK_SECONDS INFORM_TASK_MEGABYTES".split()
+"""Bounds of what costs most."""
 
 
 def test_the_sheet_names_tests_that_there_are_and_counts_right() -> None:
@@ -66,6 +76,13 @@ def test_every_use_of_a_key_is_in_the_inventory() -> None:
         ("operating.md", ["(365)", *(f"`{command}`" for command in commandline.AUDITED)]),
         ("operating.md", ["addresses of followers", "a keyed hash of the address", "questions and answers"]),
         ("../README.md", [f"| {role} |" for role in ROLES]),
+        (
+            "operating.md",
+            ["ends the session here, not at the provider", "ask for it at the provider", "`INFORM_SESSION_HOURS`"],
+        ),
+        ("operating.md", ["`SECRET_KEY` signs and encrypts", "kept apart from backups", "change it when somebody"]),
+        ("operating.md", ["fifty claims", f"{hashing.BoundedArgon2Hasher.memory_cost // 1_024} MiB, one at a time"]),
+        ("operating.md", [f"`{name}`" for name in COSTLY]),
     ],
 )
 def test_the_documentation_says_what_the_code_does(page: str, words: list[str]) -> None:
@@ -74,11 +91,35 @@ def test_the_documentation_says_what_the_code_does(page: str, words: list[str]) 
     assert [word for word in words if word.casefold() not in text] == []
 
 
+def test_what_is_stored_of_people_is_protected_and_kept_as_the_table_says() -> None:
+    page = (ROOT / "docs" / "operating.md").read_text("utf-8").partition("## Erase")[2].partition("**By age.**")[0]
+    rows = {row[0]: row for row in re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", page, re.MULTILINE)}
+    kept = {
+        "the list of a browser's own questions": (
+            timedelta(seconds=history.MAX_AGE_SECONDS),
+            timedelta(days=180),
+            "180 days",
+        ),
+        "an address that asked with an idempotency key": (SentQuestionQuerySet.KEPT_FOR, timedelta(days=1), "a day"),
+        "ratings": (FeedbackQuerySet.VISITORS_KEPT_FOR, timedelta(days=90), "90 days"),
+        "failed logins": (throttle.WINDOW, timedelta(minutes=10), "ten minutes"),
+    }
+    for what, (done, named, words) in kept.items():
+        assert (done, words in rows[what][3]) == (named, True), what
+    columns = [(SentQuestion, "client"), (Feedback, "visitor"), (LoginAttempt, "account"), (QuotaCounter, "client")]
+    for model, column in columns:
+        assert "keyed hash" in str(model._meta.get_field(column).help_text).casefold(), model
+    assert sum("keyed hash" in row[2] for row in rows.values()) == len(columns)
+    assert str(Follower._meta.get_field("address").help_text).startswith("Encrypted")
+    assert "encryption" in rows["addresses of followers"][2]
+
+
 def test_the_figures_of_the_documentation_are_those_of_the_code() -> None:
     defaults = {name: variable.default for name, variable in variables.VARIABLES.items()}
     assert (defaults["INFORM_SESSION_IDLE_MINUTES"], defaults["INFORM_SESSION_HOURS"]) == (12 * 60, 7 * 24)
     assert defaults["INFORM_AUDIT_DAYS"] == 365
     assert (throttle.WINDOW.total_seconds(), confirming.CONFIRMED_SECONDS) == (600, 900)
     assert settings.ACCOUNT_REAUTHENTICATION_TIMEOUT == confirming.CONFIRMED_SECONDS
+    assert MOST_CLAIMS == 50
     assert (hashing.AT_ONCE, hashing.MOST_WAITING) == (1, 40)
     assert hashing.BoundedArgon2Hasher.memory_cost == 46 * 1_024

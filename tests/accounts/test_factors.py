@@ -19,7 +19,7 @@ from django.core.cache import cache
 from django.test import Client
 from pytest_httpserver import HTTPServer
 
-from inform_site.accounts import confirming, throttle
+from inform_site.accounts import confirming, sessions, throttle
 from inform_site.models import AuditEntry
 from tests.accounts.test_login import LOGIN, PASSWORD, is_in, log_in, person, refused
 from tests.builders import make_study, make_superuser
@@ -166,9 +166,9 @@ def test_a_moment_in_the_future_confirms_nothing(client: Client, person: User) -
     assert "/confirm/" in client.get("/admin/auth/user/add/")["Location"]
 
 
-def _age_login(client: Client, seconds: int) -> None:
+def _age_login(client: Client, seconds: int, *, method: str = "password") -> None:
     session = client.session
-    session["account_authentication_methods"] = [{"method": "password", "at": time.time() - seconds}]
+    session["account_authentication_methods"] = [{"method": method, "at": time.time() - seconds}]
     session.save()
 
 
@@ -227,7 +227,15 @@ def come_back(provider: HTTPServer, client: Client, key: Any = KEY, **claims: An
     asked = {name: values[0] for name, values in parse_qs(urlsplit(away["Location"]).query).items()}
     assert asked["code_challenge_method"] == "S256"
     assert "openid" in asked["scope"]
-    known = {"iss": server, "aud": "inform", "iat": time.time(), "exp": time.time() + 60, "sub": "4711", **claims}
+    known = {
+        "iss": server,
+        "aud": "inform",
+        "iat": time.time(),
+        "exp": time.time() + 60,
+        "sub": "4711",
+        "nonce": asked["nonce"],
+    }
+    known |= claims
     token = {"access_token": "a", "token_type": "Bearer", "id_token": _signed(known, key)}
     provider.expect_oneshot_request("/token").respond_with_json(token)
     provider.expect_oneshot_request("/userinfo").respond_with_json(known)
@@ -269,6 +277,23 @@ def test_a_provider_signs_in_who_has_an_account_and_nobody_else(provider: HTTPSe
     assert "access_token" not in str(dict(client.session))
 
 
+def test_who_comes_by_a_provider_is_asked_again_there_and_has_the_same_longest_time(
+    provider: HTTPServer, person: User, settings: Any
+) -> None:
+    User.objects.update(email="robin@example.org", password="!", is_superuser=True)
+    client = Client()
+    come_back(provider, client, email="robin@example.org", email_verified=True)
+    dangerous = "/admin/auth/user/add/"
+    assert client.get(dangerous).status_code == HTTPStatus.OK
+
+    _age_login(client, confirming.CONFIRMED_SECONDS + 1, method="socialaccount")
+    assert client.get(dangerous)["Location"].startswith("/admin/account/provider/oidc/?next=")
+    session = client.session
+    session[sessions.BEGAN] = time.time() - settings.SESSION_HOURS * 3_600
+    session.save()
+    assert LOGIN in client.get("/admin/")["Location"]
+
+
 def test_an_answer_that_nobody_asked_the_provider_for_is_refused(provider: HTTPServer, person: User) -> None:
     response = Client().get("/admin/account/provider/oidc/back/", {"code": "c", "state": "made-up"})
 
@@ -281,6 +306,7 @@ def test_an_answer_that_nobody_asked_the_provider_for_is_refused(provider: HTTPS
         (KEY, {"aud": "another-client"}),
         (KEY, {"iss": "https://elsewhere.example"}),
         (KEY, {"exp": 1_000_000_000}),
+        (KEY, {"nonce": "of another login"}),
         (OTHER_KEY, {}),
         (None, {}),
     ],
@@ -312,6 +338,37 @@ def test_nobody_is_sent_to_the_provider_without_a_click(provider: HTTPServer, cl
 
     assert page.status_code == HTTPStatus.OK
     assert "Staff login" in page.content.decode()
+
+
+def test_a_new_password_from_an_administrator_leaves_the_second_factor(person: User) -> None:
+    secret = with_app(Client())
+    desk, new, client = Client(), "eight loud herons", Client()
+    desk.force_login(make_superuser())
+    desk.post(f"/admin/auth/user/{person.pk}/password/", {"password1": new, "password2": new})
+
+    assert log_in(client, new)["Location"] == "/admin/account/factor/"
+    assert LOGIN in client.get("/admin/")["Location"]
+    assert is_in(client.post("/admin/account/factor/", {"code": code_of(secret)}))
+    assert client.get("/admin/")["Location"] == "/admin/password_change/"
+
+
+def test_passkeys_have_keys_of_approved_kinds_and_a_challenge_of_their_own(person: User) -> None:
+    client = Client()
+    log_in(client)
+    address = "/admin/account/passkeys/add/"
+    confirm(client, address)
+    options = [client.get(address).context["js_data"]["creation_options"]["publicKey"] for _ in range(2)]
+    kinds = {int(kind["alg"]) for one in options for kind in one["pubKeyCredParams"]}
+
+    assert options[0]["challenge"] != options[1]["challenge"]
+    assert kinds
+    ecdsa, eddsa, rsa, ml_dsa = (
+        {-7, -9, -35, -36, -47},
+        {-8, -19, -53},
+        {-37, -38, -39, -257, -258, -259},
+        {-48, -49, -50},
+    )
+    assert kinds <= ecdsa | eddsa | rsa | ml_dsa, "128 bits or more, with SHA-2 (IANA's register of COSE algorithms)"
 
 
 def test_a_code_of_the_minute_before_is_worth_nothing(person: User) -> None:

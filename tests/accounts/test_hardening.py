@@ -3,18 +3,24 @@
 import ast
 import json
 import os
+import random
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import pytest
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.models import User
+from django.core.management.utils import get_random_secret_key
 from django.test import Client
 
 from common.encryption import CannotDecrypt, decrypt, encrypt
+from qa_app.answers import answering
 from tests.accounts.test_login import LOGIN, PASSWORD, log_in, person
 from tests.builders import make_superuser
 
@@ -36,7 +42,7 @@ HEADERS = {
 POLICY = ("default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'", "script-src 'self'")
 PRODUCTION = {
     "INFORM_PRODUCTION": "true", "SECRET_KEY": "k" * 60, "ALLOWED_HOSTS": "inform.example",
-    "DATABASE_URL": "postgresql://inform@127.0.0.1/inform", "INFORM_PROXIES": "1", "DEBUG": "false",
+    "DATABASE_URL": "postgresql://inform@127.0.0.1/inform?sslmode=verify-full", "INFORM_PROXIES": "1", "DEBUG": "false",
 }  # fmt: skip
 
 
@@ -124,19 +130,23 @@ def test_nothing_hidden_is_served(client: Client) -> None:
         }, path  # fmt: skip
 
 
+def in_production(program: str, folder: Path) -> Any:
+    """What a program of a production site prints as JSON."""
+    env = PRODUCTION | {"INFORM_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "inform_site.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, env=os.environ | env
+    )
+    return json.loads(done.stdout)
+
+
 def test_a_production_site_speaks_https_and_its_cookies_are_its_own(tmp_path: Path) -> None:
-    env = PRODUCTION | {"DATABASE_URL": f"{PRODUCTION['DATABASE_URL']}?sslmode=verify-full"}
     names = (
         "SESSION_COOKIE_NAME SESSION_COOKIE_SECURE SESSION_COOKIE_HTTPONLY SESSION_COOKIE_SAMESITE CSRF_COOKIE_NAME "
         "CSRF_COOKIE_SECURE CSRF_COOKIE_HTTPONLY SECURE_SSL_REDIRECT SECURE_HSTS_SECONDS "
         "SECURE_HSTS_INCLUDE_SUBDOMAINS SECURE_HSTS_PRELOAD DEBUG LANGUAGE_COOKIE_SECURE DATABASES"
     ).split()
     program = f"import json; from inform_site import settings; print(json.dumps({{n: getattr(settings, n) for n in {names}}}))"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True,
-        env=os.environ | env | {"INFORM_DATA_DIR": str(tmp_path)},
-    )  # fmt: skip
-    told = json.loads(done.stdout)
+    told = in_production(program, tmp_path)
 
     assert told.pop("SECURE_HSTS_SECONDS") >= 31_536_000
     assert told.pop("SESSION_COOKIE_NAME") == "__Host-sessionid"
@@ -145,6 +155,81 @@ def test_a_production_site_speaks_https_and_its_cookies_are_its_own(tmp_path: Pa
     assert told.pop("DEBUG") is False
     assert told.pop("DATABASES")["default"]["OPTIONS"]["sslmode"] == "verify-full"
     assert set(told.values()) == {True}
+
+
+SET_COOKIES = """
+import django, json
+django.setup()
+from django.conf import settings
+from django.http import HttpRequest
+from django.test import RequestFactory
+from inform_site import language
+from inform_site.accounts import browsers
+from qa_app.pages import history
+chosen = RequestFactory().post("/language/", {"language": "de"}, secure=True, HTTP_HOST="inform.example")
+response = language.choose(chosen)
+history.remember(HttpRequest(), response, "an-answer")
+browsers.remember(HttpRequest(), response, "robin")
+cookies = [{"name": cookie.key, **cookie} for cookie in response.cookies.values()]
+print(json.dumps([cookies, settings.MESSAGE_STORAGE]))
+"""
+
+
+def test_every_cookie_of_a_production_site_is_of_this_host_alone(tmp_path: Path) -> None:
+    cookies, messages = in_production(SET_COOKIES, tmp_path)
+
+    assert {cookie["name"] for cookie in cookies} == {"__Host-language", "__Host-asked", "__Host-known_browser"}
+    for cookie in cookies:
+        assert (cookie["secure"], cookie["path"], cookie["domain"]) == (True, "/", ""), cookie
+        assert cookie["samesite"] == "Lax", cookie
+    assert messages.endswith(".SessionStorage"), "or they would have a cookie of their own"
+    setting = {path.name for path in CODE if re.search(r"\.set_(signed_)?cookie\(", path.read_text("utf-8"))}
+    assert setting == {"browsers.py", "history.py"}
+
+
+@pytest.mark.django_db
+def test_what_programs_send_unencrypted_is_refused_and_people_are_led_to_https(settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    client = Client()
+
+    for path in ("/api/v1/health", "/api/v1/answers", "/api/v1/desk/studies", "/ask"):
+        response = client.post(path, {}, headers={"Authorization": "Bearer inform_secret"})
+        assert response.status_code == HTTPStatus.FORBIDDEN, path
+        assert "https://" in response.json()["detail"]
+        assert "Location" not in response
+    assert client.get("/corpus/")["Location"] == "https://testserver/corpus/"
+    assert client.get("/api/v1/health", secure=True).status_code == HTTPStatus.OK
+
+
+def test_secrets_are_drawn_by_the_system_and_not_by_a_generator_that_can_be_guessed() -> None:
+    for draw in (totp.generate_totp_secret, RecoveryCodes.generate_seed, answering.new_id, get_random_secret_key):
+        drawn = set()
+        for _ in range(2):
+            random.seed(4711)
+            drawn.add(draw())
+        assert len(drawn) == 2, draw
+        assert all(len(secret) >= 22 for secret in drawn), "128 bits at least"
+
+
+def test_logs_go_to_standard_error_and_where_settings_send_them_and_nowhere_else(settings: Any) -> None:
+    handlers = {handler["class"] for handler in settings.LOGGING["handlers"].values()}
+    assert handlers == {"logging.StreamHandler"}
+    assert not any("stream" in handler or "filename" in handler for handler in settings.LOGGING["handlers"].values())
+    elsewhere = re.compile(r"\b\w*(File|Sys[Ll]og|Socket|HTTP|SMTP|Datagram)Handler\b|\.addHandler\(|fileConfig\(")
+    assert {path.name: found[0] for path in CODE if (found := elsewhere.search(path.read_text("utf-8")))} == {}
+
+
+def test_scripts_copy_no_objects_of_others_and_name_no_prototype() -> None:
+    """A key of somebody else's JSON becomes a property of an object of ours nowhere."""
+    copies = re.compile(r"__proto__|\.prototype\b|setPrototypeOf|\bfor \(\w+ \w+ in\b|Object\.assign\((?!\w+, \{)")
+    assigned = re.compile(r"\w\[\w+\] = .*")
+    found = {}
+    for path in (ROOT / "static").glob("*.js"):
+        source = path.read_text(encoding="utf-8")
+        assert not copies.search(source), path.name
+        found[path.name] = assigned.findall(source)
+
+    assert [line for lines in found.values() for line in lines] == ["y[name] = String(typed.get(name));"], found
 
 
 @pytest.mark.django_db

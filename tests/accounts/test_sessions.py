@@ -142,6 +142,29 @@ def test_administrators_end_sessions_and_remove_lost_factors(person: User) -> No
     assert any(f"action=end_sessions {person.pk}" in act for act in acts)
 
 
+def test_a_password_that_an_administrator_gave_is_replaced_at_the_first_login(person: User) -> None:
+    desk, new = Client(), "eight loud herons"
+    desk.force_login(make_superuser())
+    given = {"password1": PASSWORD, "password2": PASSWORD}
+    desk.post("/admin/auth/user/add/", {"username": "kim", "usable_password": "true", **given})
+    User.objects.filter(username="kim").update(is_staff=True)
+    desk.post(f"/admin/auth/user/{person.pk}/password/", given)
+    assert desk.get("/admin/").status_code == HTTPStatus.OK, "only theirs were given"
+
+    for name in ("kim", "robin"):
+        client = Client()
+        log_in(client, name=name)
+        for address in ("/admin/", "/admin/account/", "/admin/corpus_app/study/", "/admin/account/passkeys/add/"):
+            assert client.get(address)["Location"] == "/admin/password_change/", address
+        assert "Choose a password that only you know" in client.get("/admin/password_change/").content.decode()
+        change = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+        assert client.post("/admin/password_change/", change)["Location"] == "/admin/password_change/done/"
+        assert client.get("/admin/").status_code == HTTPStatus.OK
+        again = Client()
+        log_in(again, new, name=name)
+        assert again.get("/admin/").status_code == HTTPStatus.OK
+
+
 # --- the audit log
 
 

@@ -1,7 +1,9 @@
 """Imports by REST, from the file to the report; studies that are merged, deleted or looked up by DOI."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -36,6 +38,29 @@ def read_in(secret: str, text: str = RIS) -> str:
     path = send(text.encode(), secret, query="?name=refs.ris")["Location"]
     work()
     return str(path)
+
+
+@pytest.mark.parametrize("name", ["run.py", "shell.php", "page.html", "../../static/site.js", "x.svg", "run.sh"])
+def test_a_program_that_is_sent_as_a_file_is_run_and_served_nowhere(
+    key: str, curator: User, client: Client, settings: Any, name: str
+) -> None:
+    program = b"<?php system('touch ran'); ?><script>document.title='ran'</script>\nimport os; os.system('touch ran')"
+    folders = (settings.BASE_DIR / "static", settings.STATIC_ROOT, settings.DATA_DIR, Path.cwd())
+    before = [sorted(path.name for path in folder.glob("*")) for folder in folders]
+    sent = send(program, key, query=f"?{urlencode({'name': name})}")
+    if sent.status_code == 202:
+        work()
+
+    assert [sorted(path.name for path in folder.glob("*")) for folder in folders] == before
+    for root in ("/", "/static/", "/media/", "/imports/", "/uploads/"):
+        assert b"document.title='ran'" not in client.get(f"{root}{name}", follow=True).getvalue()
+    client.force_login(curator)
+    for job in ImportJob.objects.all():
+        file = client.get(f"/admin/corpus_app/importjob/{job.pk}/file")
+        assert file["Content-Type"] == "application/octet-stream"
+        assert file["Content-Disposition"] == f'attachment; filename="import-{job.pk}.bin"'
+        assert file["X-Content-Type-Options"] == "nosniff"
+    assert sent.status_code != 202 or ImportJob.objects.exists()
 
 
 def test_the_whole_way_from_the_file_to_the_report(key: str, curator: User, woken: list[str]) -> None:

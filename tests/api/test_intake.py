@@ -105,6 +105,32 @@ def test_a_file_is_read_up_to_its_limit(
     assert len(bytes(ImportJob.objects.get().content)) == 3 * len(MEGABYTE)
 
 
+DOUBTFUL = (
+    (["Content-Length: 4", CHUNKED], b"0\r\n\r\n"),
+    (["Content-Length: 2", "Content-Length: 46"], b"{}"),
+    (["Transfer-Encoding: chunked, identity"], b"0\r\n\r\n"),
+    (["Transfer-Encoding: xchunked"], b"0\r\n\r\n"),
+    (["Content-Length: +2"], b"{}"),
+    (["Content-Length : 2"], b"{}"),
+    ([CHUNKED], b"0x2\r\n{}\r\n0\r\n\r\n"),
+    ([CHUNKED], b"-1\r\n{}\r\n0\r\n\r\n"),
+    (["X-None: 1\rContent-Length: 2"], b"{}"),
+)
+
+
+@pytest.mark.parametrize(("headers", "content"), DOUBTFUL)
+def test_a_message_whose_end_is_in_doubt_is_refused_and_hides_no_second_one(
+    address: str, headers: list[str], content: bytes
+) -> None:
+    with closing(Line(address, f"{V1}answers", JSON, *headers)) as line:
+        line.send(content + b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        line.socket.settimeout(20)
+        replies = b"".join(iter(lambda: line.socket.recv(65_536), b""))  # until the server hangs up
+
+    assert replies.startswith(b"HTTP/1.1 400 "), replies
+    assert replies.count(b"HTTP/1.1 ") == 1
+
+
 UPLOAD = "/admin/corpus_app/importjob/add/"
 FORM = "Content-Type: multipart/form-data; boundary=x"
 

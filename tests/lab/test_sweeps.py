@@ -6,21 +6,18 @@ import pytest
 
 from lab import abuse, faults
 from lab.management.commands.soak import soak
+from lab.obedient_model import serving
 from lab.own_site import OwnSite, own_site
-from tests.doubles.model_server import ModelDouble, serving
 
 BUSY_MACHINE_SECONDS = 60.0  # recovery; `make faults` wants 5
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[ModelDouble]:
-    with serving() as model:
-        yield model
-
-
-@pytest.fixture(scope="module")
-def site(model: ModelDouble) -> Iterator[OwnSite]:
-    with own_site(OPENAI_BASE_URL=model.base_url, OPENAI_MODEL="obeys", OPENAI_API_KEY="none") as site:
+def site() -> Iterator[OwnSite]:
+    with (
+        serving() as model,
+        own_site(OPENAI_BASE_URL=model.base_url, OPENAI_MODEL="obeys", OPENAI_API_KEY="none") as site,
+    ):
         yield site
 
 

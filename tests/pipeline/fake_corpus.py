@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
@@ -17,6 +17,7 @@ from qa_app.pipeline.learned import DEFAULT_ENCODER
 from qa_app.pipeline.policy import DEFAULT, Policy
 from qa_app.pipeline.ports import CorpusFacts, LegFailed, Vector
 from qa_app.pipeline.question.about_corpus import CorpusWords
+from qa_app.pipeline.question.about_filters import Filters, journal_names
 from qa_app.pipeline.question.facets import FacetIndex
 from qa_app.pipeline.question.safety import SafetyLexicon
 from qa_app.pipeline.question.site_questions import SiteIndex
@@ -41,6 +42,55 @@ def eager_engine(policy: Policy = DEFAULT) -> Engine:
     return Engine(replace(models, answerability=eager), None, policy)
 
 
+class FakeHoldings:
+    """Studies in memory that a question about the corpus counts."""
+
+    def __init__(self, studies: Sequence[records.Study], concepts: Sequence[records.Concept] = ()) -> None:
+        self._studies = sorted(studies, key=lambda study: study.study_id)
+        self._concepts = concepts
+
+    def where(self, filters: Filters) -> "FakeHoldings":
+        traits = StudyFilters(tuple(filters.values.items()), filters.first_year, filters.last_year)
+        return self._only(
+            lambda study: (
+                traits.accepts(study)
+                and (not filters.journals or study.journal in filters.journals)
+                and (filters.sources is None or study.study_id in filters.sources)
+                and not any(ids.isdisjoint(study.concepts) for ids in filters.topic_ids)
+            )
+        )
+
+    def without_retracted(self) -> "FakeHoldings":
+        return self._only(lambda study: study.notice is not records.Notice.RETRACTED)
+
+    def reviewed(self) -> "FakeHoldings":
+        return self._only(lambda study: study.peer_reviewed)
+
+    def count(self) -> records.StudyTotal:
+        return records.StudyTotal(len(self._studies), tuple(study.study_id for study in self._studies))
+
+    def tally(self, trait: records.StudyTrait, limit: int = 500) -> records.TraitCounts:
+        named = {concept.concept_id: concept.name for concept in self._concepts}
+        read: dict[records.StudyTrait, Callable[[records.Study], Sequence[object]]] = {
+            records.StudyTrait.AUTHOR: lambda study: study.authors,
+            records.StudyTrait.TOPIC: lambda study: [named[pk] for pk in study.concepts if pk in named],
+        }
+        own = read.get(trait, lambda study: (getattr(study, trait.value),))
+        numbers = Counter(str(name) for study in self._studies for name in own(study) if name)
+        return records.TraitCounts(len(numbers), tuple(numbers.most_common(limit)))
+
+    def listed(self, limit: int, *, oldest: bool = False) -> list[records.Study]:
+        sign = 1 if oldest else -1
+        order = [(s.year is None, sign * (s.year or 0), s.title.casefold(), n) for n, s in enumerate(self._studies)]
+        return [self._studies[place[-1]] for place in sorted(order)[:limit]]
+
+    def kind_of(self, design: str) -> records.SourceKind | None:
+        return next((study.kind for study in self._studies if study.design == design), None)
+
+    def _only(self, is_chosen: Callable[[records.Study], bool]) -> "FakeHoldings":
+        return FakeHoldings([study for study in self._studies if is_chosen(study)], self._concepts)
+
+
 class FakeCorpus:
     """Published passages with what the engine asks of a corpus; nobody is sought by name, and nothing is declined."""
 
@@ -58,6 +108,7 @@ class FakeCorpus:
             collections=(), concepts=tuple(concepts), concept_index=ConceptIndex.build(concepts),
             facets=FacetIndex.build({}, {}), safety=SafetyLexicon.build(), corpus_words=CorpusWords.build(), site=SiteIndex.build(owner, tuple(studies.values()), collections, concepts, {}), polarity=LANGUAGE_POLARITY,
             aliases=build_alias_index(concepts), changed_at=None,
+            journals=journal_names(sorted({study.journal for study in studies.values() if study.journal})),
         )  # fmt: skip
         self._studies = studies
         self._vocabulary = Counter(word for p in passages for word in set(words(p.text)))
@@ -68,9 +119,9 @@ class FakeCorpus:
     def facts(self) -> CorpusFacts:
         return self._facts
 
-    def among(self, study_ids: Set[str]) -> "FakeCorpus":
+    def among(self, filters: StudyFilters) -> "FakeCorpus":
         limited = copy(self)
-        limited._passages = {pk: p for pk, p in self._passages.items() if p.study.study_id in study_ids}
+        limited._passages = {pk: p for pk, p in self._passages.items() if filters.accepts(p.study)}
         return limited
 
     def is_word(self, word: str) -> bool:
@@ -79,11 +130,12 @@ class FakeCorpus:
     def word_counts(self, words: Collection[str]) -> dict[str, int]:
         return {word: self._vocabulary[word] for word in words if word in self._vocabulary}
 
-    def fitting(self, filters: StudyFilters) -> frozenset[str]:
-        return frozenset(study_id for study_id, study in self._studies.items() if filters.accepts(study))
+    def fitting(self, study_ids: Collection[str]) -> frozenset[str]:
+        return frozenset(study_ids).intersection(p.study.study_id for p in self._passages.values())
 
-    def published_studies(self, collection: str | None) -> list[records.Study]:
-        return [study for study in self._studies.values() if collection in (None, study.collection)]
+    def holdings(self, collection: str | None) -> FakeHoldings:
+        studies = [study for study in self._studies.values() if collection in (None, study.collection)]
+        return FakeHoldings(studies, self._facts.concepts)
 
     def studies(self, study_ids: Collection[str]) -> dict[str, records.Study]:
         return {study_id: study for study_id, study in self._studies.items() if study_id in study_ids}

@@ -17,6 +17,7 @@ from corpus_app.records import Concept
 from qa_app.pipeline.lexicon import read_tables
 from qa_app.pipeline.question import about_corpus
 from qa_app.pipeline.question.about_corpus import CorpusAnswer, CorpusQuestionUnread, CorpusWords
+from qa_app.pipeline.question.about_filters import journal_names
 from qa_app.pipeline.question.about_sentences import FACTS
 from qa_app.pipeline.question.safety import SafetyLexicon, check
 from qa_app.pipeline.question.safety_model import BUCKETS, SafetyClassifier
@@ -34,6 +35,7 @@ from tests.pipeline.corpora import (
     reference_of,
     study_of,
 )
+from tests.pipeline.fake_corpus import FakeHoldings
 
 ROOT = Path(__file__).parents[2]
 LEXICON = SafetyLexicon.build(read_tables(ROOT / "corpus" / "lexicon"))
@@ -161,14 +163,16 @@ CONCEPTS = [
 ]
 ASKED = {
     "concepts": CONCEPTS, "collections": COLLECTIONS, "facets": FACETS, "today": date(2025, 11, 25),
-    "changed_at": datetime(2025, 11, 3, tzinfo=UTC), "corpus_words": CorpusWords.build(),
+    "changed_at": datetime(2025, 11, 3, tzinfo=UTC), "corpus_words": CorpusWords.build(), "sources": SOURCES,
+    "holdings": FakeHoldings(STUDIES, CONCEPTS),
+    "journals": journal_names(sorted({study.journal for study in STUDIES if study.journal})),
 }  # fmt: skip
 ABOUT = tomllib.loads((ROOT / "qa_app" / "lexicon" / "about_corpus.toml").read_text("utf-8"))
 
 
 @cache
 def read(question: str) -> CorpusAnswer | CorpusQuestionUnread | None:
-    return about_corpus.read(question, studies=STUDIES, sources=SOURCES, **ASKED)
+    return about_corpus.read(question, **ASKED)
 
 
 def fits(row: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
@@ -257,7 +261,7 @@ def test_each_example_of_the_lexicon_is_read_as_it_says(row: Mapping[str, str]) 
 def test_a_site_with_its_own_nouns_counts_these(question: str, expected: type | None) -> None:
     own = CorpusWords.build(("chapter", "chapters"), {"library"}, "Ash Mill")
 
-    result = about_corpus.read(question, studies=STUDIES, sources=SOURCES, **ASKED | {"corpus_words": own})
+    result = about_corpus.read(question, **ASKED | {"corpus_words": own})
 
     assert isinstance(result, expected or type(None)), result
     assert not isinstance(result, CorpusQuestionUnread) or "How many chapters do you have?" in result.examples
@@ -274,7 +278,7 @@ def test_a_retracted_study_is_counted_only_where_notices_are_asked_for() -> None
     studies = [*STUDIES[1:], study_of({**PUBLISHED[0], "notice": "retracted"})]
 
     listed, total = (
-        about_corpus.read(question, studies=studies, **ASKED)
+        about_corpus.read(question, **ASKED | {"holdings": FakeHoldings(studies)})
         for question in ("Which retracted papers do you have?", "How many studies do you have?")
     )
 

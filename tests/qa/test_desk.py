@@ -237,7 +237,7 @@ def test_a_study_that_breaks_a_golden_question_is_not_published() -> None:
 
     study.refresh_from_db()
     assert study.status == "draft"
-    assert {public.study_id for _, public in search.published_studies()} == set(LIBRARY)
+    assert {public.study_id for public in search.published_studies()} == set(LIBRARY)
     assert asking.ask(question=UNANSWERED)["outcome"] == "insufficient_evidence"
 
 

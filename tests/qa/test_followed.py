@@ -7,6 +7,7 @@ import smtplib
 import socket
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from email import message_from_bytes
 from typing import Any
 
 import pytest
@@ -191,6 +192,23 @@ def test_a_mail_server_that_is_down_is_tried_again_and_given_up_at_last(
 
 def links(body: str) -> list[str]:
     return [found.removeprefix("http://127.0.0.1:8000") for found in re.findall(r"^http\S+", body, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("ends", ["\r\n", "\n", "\r", "\u2028", "%0d%0a", "\x0b"])
+def test_neither_address_nor_question_can_write_a_header_of_a_mail(client: Client, ends: str) -> None:
+    forged = f"{ends}Bcc: everybody@evil.example{ends}{ends}Buy this."
+    answer = ask(f"{ASKED}{forged}")
+    client.post(f"/answers/{answer}/follow/", {"email": f"reader@example.org{forged}"})
+    assert not Follower.objects.exists(), "not an address"
+    follow(answer, "reader@example.org")
+    retract()
+    catch_up()
+
+    sent = [message_from_bytes(one.message().as_bytes()) for one in mail.outbox]
+    assert [(one["To"], one["Bcc"], one["Cc"]) for one in sent] == [("reader@example.org", None, None)]
+    assert ASKED[:20] in sent[0]["Subject"], "the question stands in it"
+    allowed = "content-type mime-version content-transfer-encoding subject from to date message-id auto-submitted"
+    assert {name.lower() for name in sent[0]} <= {*allowed.split(), "list-unsubscribe", "list-unsubscribe-post"}
 
 
 def test_an_address_is_confirmed_told_and_erased_by_the_links_of_its_mails(client: Client) -> None:

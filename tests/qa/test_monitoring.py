@@ -162,7 +162,11 @@ def test_the_desk_says_in_words_what_is_late_and_what_it_costs(client: Client, s
         QueueBeat(queue=queue.name, beat_at=now - timedelta(minutes=2)) for queue in settings.QUEUES
     )
     client.force_login(make_superuser())
-    assert not [finding for finding in client.get(reverse("admin:index")).context["health"] if finding.needs_care]
+    page = client.get(reverse("admin:index"))
+    assert not [finding for finding in page.context["health"] if finding.needs_care]
+    assert page.content.index(b'id="panel-1"') < page.content.index(b'id="panel-health"'), (
+        "all is well: work comes first"
+    )
 
     QueueBeat.objects.filter(queue="imports").update(beat_at=now - timedelta(hours=3))
     PassageVector.objects.all().delete()
@@ -177,6 +181,7 @@ def test_the_desk_says_in_words_what_is_late_and_what_it_costs(client: Client, s
     assert "found by words alone so far" in said["Search by meaning"][0]
     assert said["Database"][0].startswith("answers; ")
     assert "nothing done for 3 hours: is its worker running?" in page.content.decode()
+    assert page.content.index(b'id="panel-health"') < page.content.index(b'id="panel-1"')
 
 
 def test_a_backup_that_fails_is_told_at_the_desk_in_metrics_and_readiness(
@@ -198,9 +203,13 @@ def test_a_backup_that_fails_is_told_at_the_desk_in_metrics_and_readiness(
     assert delays == ["No backup has been made yet; the last attempt failed."]  # no path for strangers
 
     records.note_made(timezone.now() - timedelta(hours=37), 2_000_000)
-    assert told() == ("the newest is 1 day old, 2.0 MB", True, ["The newest backup is 37 hours old."])
+    assert told() == ("the newest is 1 day old, 2.0\u00a0MB", True, ["The newest backup is 37 hours old."])
     settings.BACKUP_FOLDER = ""
-    assert told() == ("the newest is 1 day old, 2.0 MB; none are made by schedule (INFORM_BACKUP_FOLDER)", False, [])
+    assert told() == (
+        "the newest is 1 day old, 2.0\u00a0MB; none are made by schedule (INFORM_BACKUP_FOLDER)",
+        False,
+        [],
+    )
 
 
 def test_metrics_are_there_while_the_database_is_not(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

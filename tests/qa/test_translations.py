@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import translation
 
 from corpus_app import search
-from corpus_app.records import Design
+from corpus_app.records import Design, StudyTotal, TraitCounts
 from corpus_app.site import Site, SiteTexts
 from corpus_app.templatetags import corpus_words, language
 from qa_app.answers import comparing
@@ -24,7 +24,7 @@ from qa_app.pipeline.question.safety import SafetyLexicon, with_instead
 from qa_app.templatetags import answer_words, counted_words, stored_words, working_words
 from tests import messages
 from tests.pipeline.corpora import SITE
-from tests.pipeline.values import make_concept, make_study
+from tests.pipeline.values import make_study
 from tests.qa.payloads import make_payload, make_refusal
 
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
@@ -224,20 +224,28 @@ def test_counts_of_the_corpus_are_translated(english: str, german: str) -> None:
     assert counted_words.counted_words(english) == ""
 
 
+YEARS = {2001: 1, 2020: 1}
+NAMED = TraitCounts(1, (("training", 2),))
+
+
 def test_every_counting_sentence_is_translated() -> None:
-    one = [make_study("S1", design=Design.THESIS, year=2001, journal="Sports Med")]
-    two = [*one, make_study("S2", year=2020, peer_reviewed=True)]
+    one, two = StudyTotal(1, ("S1",)), StudyTotal(2, ("S1", "S2"))
+    study = make_study("S1", design=Design.THESIS, year=2001, journal="Sports Med")
+    designs = TraitCounts(2, (("thesis", 1), ("meta_analysis", 1)))
     sentences = [
-        *(about_sentences.write_count(some, words) for some in ((), one, two) for words in ("", "of 2020", "theses")),
-        *about_sentences.write_span(two), *about_sentences.write_kinds(two),
+        *(about_sentences.write_count(some, words) for some in (StudyTotal(0, ()), one, two) for words in ("", "of 2020", "theses")),
+        *about_sentences.write_span(two, YEARS), *about_sentences.write_kinds(two, designs, lambda _: None),
         *(about_sentences.write_share(one, "theses", two, whole) for whole in ("", "of 2020")),
-        *(sentence for wish in ("newest", "oldest") for sentence in about_sentences.write_extreme(wish, two)),
-        *about_sentences.write_growth(two),
-        *about_sentences.write_overview(two, [make_concept("sauna")], {"training": "Training"}),
-        *(sentence for kind in ("journal", "author") for sentence in about_sentences.write_names(kind, two)),
-        *about_sentences.write_peer_review(two),
-        *(s for words in ("", "of 2020") for s in about_sentences.write_notices(two, [*about_sentences.NOTICES], words)),
-        *(sentence for name in about_sentences.FACTS for sentence in about_sentences.write_fact(name, two, None)),
+        *(sentence for wish in ("newest", "oldest") for sentence in about_sentences.write_extreme(wish, [study])),
+        *about_sentences.write_growth(two, YEARS),
+        *about_sentences.write_overview(two, NAMED, NAMED, {"training": "Training"}),
+        *(sentence for kind in ("journal", "author") for sentence in about_sentences.write_names(kind, two, NAMED)),
+        *about_sentences.write_peer_review(two, one, designs),
+        *(
+            about_sentences.write_notice(two, name, some, words)
+            for name in about_sentences.NOTICES for some in (one, two) for words in ("", "of 2020")
+        ),
+        *(row for name in about_sentences.FACTS for row in about_sentences.write_fact(name, two, YEARS, None)),
     ]  # fmt: skip
 
     with translation.override("de"):

@@ -116,7 +116,13 @@ class Deployment:
             for service in self.services:
                 if service not in {"database", "redis", "migrate"}:
                     stack.enter_context(self._process(service, self.command(service), self.environment(service)))
-            stack.enter_context(self._process("nginx", self._nginx(), os.environ))
+            stack.enter_context(self.proxy())
+            yield
+
+    @contextmanager
+    def proxy(self) -> Iterator[None]:
+        """nginx alone, whatever is behind it."""
+        with self._process("nginx", self._nginx(), os.environ):
             yield
 
     def said(self, service: str) -> str:

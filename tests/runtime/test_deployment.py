@@ -1,5 +1,7 @@
 """A public site as docker-compose.yml and deploy/nginx describe it: PostgreSQL over TCP, Redis, workers, beat, nginx with TLS."""
 
+import re
+import socket
 import ssl
 import tempfile
 import time
@@ -61,6 +63,45 @@ def until(is_so: Callable[[], bool], deployed: Deployment) -> None:
     raise AssertionError(
         "\n".join(f"{name}: {deployed.said(name)[-1500:]}" for name in ("web", "worker-index", "nginx"))
     )
+
+
+def test_the_proxy_speaks_present_tls_and_leads_no_program_that_sent_its_key_in_the_clear(tmp_path: Path) -> None:
+    deployment = Deployment(tmp_path)
+    with deployment.proxy():
+        until(lambda: httpx2.get(f"http://127.0.0.1:{deployment.http}/").status_code == 301, deployment)
+        for path in ("api/v1/answers", "ask", "mcp", "explain-research"):
+            assert httpx2.get(f"http://127.0.0.1:{deployment.http}/{path}").status_code == 403, path
+        trusted = {"cafile": str(tmp_path / "proxy/cert.pem")}
+        spoken = {
+            version: handshake(deployment.https, trusted, version)
+            for version in (ssl.TLSVersion.TLSv1_1, ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3)
+        }
+        weak = (
+            "AES128-SHA256",
+            "AES256-GCM-SHA384",
+            "ECDHE-RSA-AES128-SHA256",
+            "ECDHE-RSA-AES256-SHA",
+            "NULL",
+            "aNULL",
+        )
+        assert {
+            one: handshake(deployment.https, trusted, ssl.TLSVersion.TLSv1_2, one) for one in weak
+        } == dict.fromkeys(weak)
+    assert spoken.pop(ssl.TLSVersion.TLSv1_1) is None
+    assert all(suite and re.search("GCM|POLY1305", suite) for suite in spoken.values()), spoken
+
+
+def handshake(port: int, trusted: dict[str, str], version: ssl.TLSVersion, ciphers: str = "ALL") -> str | None:
+    """The suite that client and server agree on, the client speaking this version alone; None where they do not."""
+    context = ssl.create_default_context(**trusted)
+    context.set_ciphers(f"{ciphers}:@SECLEVEL=0")
+    context.minimum_version = context.maximum_version = version
+    try:
+        line = socket.create_connection(("127.0.0.1", port), 10)
+        with context.wrap_socket(line, server_hostname="localhost") as spoken:
+            return spoken.cipher()[0]  # type: ignore[index]
+    except (ssl.SSLError, ConnectionError):
+        return None
 
 
 def test_a_study_is_published_found_and_answered_from_through_the_proxy(

@@ -8,9 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from lab import abuse
+from lab import abuse, obedient_model
 from lab.own_site import own_site
-from tests.doubles.model_server import serving
 
 SHOWN = 20  # broken promises of each kind
 
@@ -28,14 +27,14 @@ class Command(BaseCommand):
         texts, orders, xml = abuse.read_folder(options["folder"]) if options["folder"] else ([], [], [])
         orders = [*abuse.ORDERS, *orders][: options["orders"]]
         tallies = []
-        with serving() as model:
+        with obedient_model.serving() as model:
             named = {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "obeys", "OPENAI_API_KEY": "none"}
             with own_site(options["data"], **named) as site:
                 for tally in abuse.sweep(site, options["number"], [*abuse.TEXTS, *texts], orders, xml):
                     tallies.append(tally)
                     for broken in tally.broken[:SHOWN]:
                         self.stderr.write(f"{tally.kind}: {broken}")
-            asked = len(model.asked)
+            asked = model.n_asked
         self.stdout.write(f"{'kind':<25}{'requests':>9}{'2xx':>7}{'4xx':>7}{'503':>6}{'broken':>8}")
         for tally in tallies:
             of = {n: sum(v for k, v in tally.statuses.items() if k // 100 == n) for n in (2, 4)}

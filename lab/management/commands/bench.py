@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,8 @@ from corpus_app.models import Study
 
 ROUNDS = 5  # interleaved, so that a busy machine slows down all of them
 QUESTIONS = 40
-IN_A_ROW = (
-    8  # questions that a step takes before the next step: what another has read would else stand in its way each time
-)
+# Questions that a step takes before the next step: what another has read would else stand in its way each time.
+IN_A_ROW = 8
 
 
 class Command(BaseCommand):
@@ -46,11 +45,8 @@ class Command(BaseCommand):
         steps: dict[str, Callable[[str], object]] = {
             f"encode, {serving.name}": lambda question: serving.encode([question], threads=embedding.THREADS),
             f"encode, {original.name}": lambda question: original.encode([question], threads=embedding.THREADS),
-            "search by words alone": lambda question: search.find(question, None),
-            "search by meaning alone": lambda question: search.find("", vectors[question]),
-            "search by both halves": lambda question: search.find(question, vectors[question]),
-            "encode and search": encode_and_search,
         }
+        steps |= search_steps(vectors)
         times = interleaved(steps, questions, rounds=rounds)
         passages = search.find(questions[0], vectors[questions[0]]).searchable_passages
         self.stdout.write(f"{passages} searchable passages, {len(questions)} questions, {rounds} rounds; milliseconds")
@@ -70,6 +66,16 @@ def encode_and_search(question: str) -> object:
     """Encode and search as an answer does, including the snapshot."""
     with search.snapshot():
         return search.find(question, search.encode_question(question))
+
+
+def search_steps(vectors: Mapping[str, Any]) -> dict[str, Callable[[str], object]]:
+    """Return the steps of a search, by name; each takes a question of which there is a vector."""
+    return {
+        "search by words alone": lambda question: search.find(question, None),
+        "search by meaning alone": lambda question: search.find("", vectors[question]),
+        "search by both halves": lambda question: search.find(question, vectors[question]),
+        "encode and search": encode_and_search,
+    }
 
 
 def interleaved(

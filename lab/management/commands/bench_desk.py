@@ -119,54 +119,36 @@ def fill(study_ids: tuple[str, ...]) -> None:
     answers = Answer.objects.bulk_create(
         [
             Answer(
-                id=f"{n:022d}",
-                request_id=uuid.uuid4(),
-                question=f"Question {n % 900} about something?",
-                mode="beginner",
-                outcome=("answered", "partial", "insufficient_evidence")[n % 3],
-                corpus_version=1,
-                policy=policy,
-                payload=payload,
-                created_at=now - timedelta(minutes=n),
+                id=f"{n:022d}", request_id=uuid.uuid4(), question=f"Question {n % 900} about something?",
+                mode="beginner", outcome=("answered", "partial", "insufficient_evidence")[n % 3], corpus_version=1,
+                policy=policy, payload=payload, created_at=now - timedelta(minutes=n),
             )
             for n in range(ANSWERS)
         ],
         batch_size=500,
-    )
+    )  # fmt: skip
     sentences = AnswerSentence.objects.bulk_create(
         AnswerSentence(answer=answer, part="answer", position=0, text="Words.", kind="quoted", verdict="verbatim")
         for answer in answers
     )
     AnswerCitation.objects.bulk_create(
         AnswerCitation(
-            sentence=sentence,
-            index=1,
-            study_key=study_ids[n % len(study_ids)],
-            passage_key=n,
-            passage_version=1,
-            start=0,
-            end=5,
-            quote="Words",
+            sentence=sentence, index=1, study_key=study_ids[n % len(study_ids)], passage_key=n, passage_version=1,
+            start=0, end=5, quote="Words",
         )
         for n, sentence in enumerate(sentences)
-    )
+    )  # fmt: skip
     Feedback.objects.bulk_create(
         Feedback(answer=answer, is_helpful=n % 2 == 0, reasons=["wrong"], given_at=now)
         for n, answer in enumerate(answers[::4])
     )
     Gap.objects.bulk_create(
         Gap(
-            key=f"{n}",
-            question=f"Gap {n}?",
-            outcome="partial",
-            asked=n % 50,
-            first_asked_at=now,
-            last_asked_at=now,
-            last_answer=answers[n],
-            result=answers[n] if n % 3 == 0 else None,
+            key=f"{n}", question=f"Gap {n}?", outcome="partial", asked=n % 50, first_asked_at=now, last_asked_at=now,
+            last_answer=answers[n], result=answers[n] if n % 3 == 0 else None,
         )
         for n in range(GAPS)
-    )
+    )  # fmt: skip
     GoldenQuestion.objects.bulk_create(
         GoldenQuestion(
             key=f"g-{n}", question=f"Golden {n}?", mode="beginner", kind=f"kind {n % 5}", relevant={study_ids[0]: 2}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -24,7 +25,8 @@ from common.pipelining import Packed, PackedDumper
 from corpus_app import search
 from corpus_app.models import Passage, Study
 from lab import scale_corpus
-from lab.management.commands.bench import encode_and_search, interleaved
+from lab.management.commands.bench import interleaved, search_steps
+from lab.own_site import megabytes
 from lab.scale_text import RealText
 from qa_app.answers import asking
 
@@ -92,23 +94,14 @@ class Command(BaseCommand):
     def _measure(self, questions: Sequence[str], *, rounds: int) -> None:
         vectors = {question: search.encode_question(question) for question in questions}
         search.find(questions[0], vectors[questions[0]])  # counts the corpus
-        times = interleaved(
-            {
-                "search by words alone": lambda question: search.find(question, None),
-                "search by meaning alone": lambda question: search.find("", vectors[question]),
-                "search by both halves": lambda question: search.find(question, vectors[question]),
-                "encode and search": encode_and_search,
-            },
-            questions,
-            rounds=rounds,
-        )
+        times = interleaved(search_steps(vectors), questions, rounds=rounds)
         self.stdout.write(f"{Passage.objects.count()} passages, {len(questions)} questions, {rounds} rounds")
         for name, spent in times.items():
             self._print_times(name, spent)
         sizes = [bytes_received(lambda q=question: search.find(q, vectors[q])) / 1000 for question in questions]
         self._print_kilobytes("leaves the database, search", sizes)
         self.stdout.write(f"{'recall of the dense half at 20':36} {dense_recall(vectors):11.4f}")
-        self.stdout.write(f"{'memory, search alone':36} {_megabytes():11.0f} MB")
+        self.stdout.write(f"{'memory, search alone':36} {megabytes(os.getpid()):11.0f} MB")
         self._measure_answers(questions)
         self._print_sizes()
 
@@ -130,7 +123,7 @@ class Command(BaseCommand):
             return
         self._print_times("whole answer, stored", times[WARM_UP:])
         self._print_kilobytes("leaves the database, whole answer", sizes[WARM_UP:])
-        self.stdout.write(f"{'memory, with answers':36} {_megabytes():11.0f} MB")
+        self.stdout.write(f"{'memory, with answers':36} {megabytes(os.getpid()):11.0f} MB")
 
     def _print_kilobytes(self, name: str, sizes: Sequence[float]) -> None:
         self.stdout.write(f"{name:36} p50 {statistics.median(sizes):7.1f}   most {max(sizes):7.1f} KB")
@@ -179,10 +172,7 @@ def _nearest(vector: Any) -> set[int]:
         cursor = psycopg.Cursor(driver)
         cursor.adapters.register_dumper(Packed, PackedDumper)
         cursor.execute("SET LOCAL enable_indexscan = off")
-        cursor.execute(
-            NEAREST,
-            [search.encoder_name(), Packed(vector, ">f2"), TOP],
-        )
+        cursor.execute(NEAREST, [search.encoder_name(), Packed(vector, ">f2"), TOP])
         return {pk for (pk,) in cursor.fetchall()}
 
 
@@ -197,10 +187,3 @@ def _read_questions(count: int) -> list[str]:
     except OSError as error:
         raise CommandError("There is no corpus to measure: name a folder of text with --text.") from error
     return [questions[place * len(questions) // count] for place in range(min(count, len(questions)))]
-
-
-def _megabytes() -> float:
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1000
-    return 0.0

@@ -20,6 +20,7 @@ WARM_SHARE = 0.3  # of the time: caches, models and pools fill up
 SAMPLE_SECONDS = 2.0
 GROWTH = 1.05
 SLACK_MEGABYTES = 4.0  # an allocator's step
+ASKED = ("When should tomatoes be sown?", "When are zebras sown?")  # one is answered, one refused
 READ = ("/", "/studies/", "/api/v1/studies", "/api/v1/collections", "/api/v1/search?q=warm+soil")
 
 
@@ -70,7 +71,7 @@ def soak(site: OwnSite, seconds: float) -> list[tuple[str, float, float, bool]]:
 
 def _work(site: OwnSite, is_over: threading.Event) -> None:
     acts: tuple[Callable[[], object], ...] = (
-        lambda: site.persist("POST", "/api/v1/answers", json={"question": f"When are {faults.new_word()} sown?"}),
+        lambda: site.persist("POST", "/api/v1/answers", json={"question": random.choice(ASKED)}),  # noqa: S311
         *(lambda path=path: site.persist("GET", path) for path in READ),
     )
     while not is_over.is_set():

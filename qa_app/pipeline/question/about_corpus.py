@@ -7,18 +7,18 @@ examples.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from corpus_app.facets import Facet
-from corpus_app.records import Collection, Concept, Notice, Reference, Study
+from corpus_app.records import Collection, Concept, Study, StudyTotal, StudyTrait
 from qa_app.pipeline.lexicon import PhraseIndex, language_table, placed_words, words_of
 from qa_app.pipeline.query import NamedSources
 from qa_app.pipeline.question import about_sentences as write
-from qa_app.pipeline.question.about_filters import Filters, Found, read_filters
+from qa_app.pipeline.question.about_filters import Filters, Found, Names, read_filters
 from qa_app.pipeline.question.facets import FacetIndex, spell_signs
+from qa_app.pipeline.question.holdings import Holdings
 from qa_app.pipeline.question.sources import SourceIndex, find_sources
 from qa_app.pipeline.records import Overview, Sentence
 from qa_app.pipeline.text import EMPTY_WORDS
@@ -149,38 +149,37 @@ class _Ask:
 def read(
     question: str,
     *,
-    studies: Sequence[Study],
+    holdings: Holdings,
+    journals: Names,
     concepts: Sequence[Concept],
     collections: Sequence[Collection],
     facets: FacetIndex,
     changed_at: datetime | None,
     today: date,
     corpus_words: CorpusWords,
-    sources: SourceIndex | None = None,
+    sources: SourceIndex,
 ) -> CorpusAnswer | CorpusQuestionUnread | None:
     """Answer a question about the corpus, or report that it cannot be parsed; None for any other question.
 
-    `sources` indexes the same studies; it is built where it is not given.
+    `sources` indexes the studies that the question may name.
     """
     if not may_be_about_corpus(question, corpus_words):
         return None
-    published = [study for study in studies if study.notice is not Notice.RETRACTED]
-    sources = sources or SourceIndex.build([_reference(study) for study in studies])
     named = find_sources(question, sources, prefer_first_author=False)
     rest = spell_signs(named.rest)
     placed = placed_words(rest)
     words = [word.text for word in placed]
     found = corpus_words.phrases.find(words)
     filters, read_places = read_filters(
-        placed, found, facets.find(rest), studies=published, concepts=concepts, collections=collections, today=today
+        placed, found, facets.find(rest), journals=journals, concepts=concepts, collections=collections, today=today
     )
     ask = _ask(words, found, _with_sources(filters, named), read_places)
     if _asks_for_findings(ask, words):
         return None
     if ask.fact is not None:
-        return _answer_fact(ask.fact, published, changed_at)
+        return _answer_fact(ask.fact, holdings.without_retracted(), changed_at)
     if _is_readable(ask, named):
-        return _answer(ask, studies, published, concepts, collections, facets.facets)
+        return _answer(ask, holdings, collections, facets.facets)
     if _is_about_holdings(ask):
         return CorpusQuestionUnread(corpus_words.examples, ask.unread)
     return None
@@ -261,40 +260,21 @@ def _is_about_holdings(ask: _Ask) -> bool:
     return ask.names_studies and (ask.names_holdings or (ask.has("here") and ask.wish is not None))
 
 
-def _reference(study: Study) -> Reference:
-    return Reference(
-        study.study_id,
-        study.title,
-        study.authors,
-        study.year,
-        study.journal,
-        study.doi,
-        None,
-        study.url,
-        study.design,
-        study.notice,
-    )
-
-
 # --- Answering --------------------------------------------------------------------------------------------------------
 
 
-def _answer_fact(fact: str, published: Sequence[Study], changed_at: datetime | None) -> CorpusAnswer:
-    sentences = [*write.write_fact(fact, published, changed_at)]
+def _answer_fact(fact: str, published: Holdings, changed_at: datetime | None) -> CorpusAnswer:
+    total, years = published.count(), _years(published)
+    sentences = [*write.write_fact(fact, total, years, changed_at)]
     if fact == "criteria":
-        sentences += [write.write_count(published, ""), *write.write_kinds(published)]
-    return CorpusAnswer(_overview("corpus", published, Filters()), tuple(sentences), (), ())
+        sentences += [write.write_count(total, ""), *_kinds(published, total)]
+    return CorpusAnswer(_overview("corpus", published, total.total, Filters()), tuple(sentences), (), ())
 
 
 def _answer(
-    ask: _Ask,
-    studies: Sequence[Study],
-    published: Sequence[Study],
-    concepts: Sequence[Concept],
-    collections: Sequence[Collection],
-    facets: Mapping[str, Facet],
+    ask: _Ask, holdings: Holdings, collections: Sequence[Collection], facets: Mapping[str, Facet]
 ) -> CorpusAnswer:
-    wish, filters = ask.wish or "list", ask.filters
+    wish, filters, published = ask.wish or "list", ask.filters, holdings.without_retracted()
     if wish == "overview" and filters.parameters:
         wish = "list"
     if wish == "notice":
@@ -302,69 +282,79 @@ def _answer(
         filters = replace(filters, values={**filters.values, "notice": marked})
     if wish == "peer":
         filters = Filters()
-    selected = [study for study in (studies if "notice" in filters.values else published) if filters.accepts(study)]
-    named = _named(wish, selected)
+    selected = (holdings if "notice" in filters.values else published).where(filters)
+    total = selected.count()
+    named = [] if wish in {"share", "peer", "journal", "author"} else selected.listed(LISTED, oldest=wish == "oldest")
     names = {collection.slug: collection.name for collection in collections}
     if wish == "notice":
-        rest = replace(filters, values={key: own for key, own in filters.values.items() if key != "notice"})
-        described = write.describe(rest, names, facets)
-        sentences = [*write.write_notices([*filter(rest.accepts, studies)], filters.values["notice"], described)]
+        rest = {key: own for key, own in filters.values.items() if key != "notice"}
+        described = write.describe(replace(filters, values=rest), names, facets)
+        whole = holdings.where(replace(filters, values=rest)).count()
+        sentences = [
+            write.write_notice(
+                whole, notice, holdings.where(replace(filters, values=rest | {"notice": (notice,)})).count(), described
+            )
+            for notice in filters.values["notice"]
+        ]
     elif wish == "peer":
-        sentences = [*write.write_peer_review(published)]
+        designs = published.tally(StudyTrait.DESIGN)
+        sentences = [*write.write_peer_review(published.count(), published.reviewed().count(), designs)]
     elif wish == "share":
         sentences = _shares(filters, published, names, facets)
     else:
         described = write.describe(filters, names, facets)
-        sentences = [*write.write_extreme(wish, named), write.write_count(selected, described)]
-    if not selected and wish != "notice":
-        single = [[*filter(f.accepts, published)] for f in filters.apart()]
+        sentences = [*write.write_extreme(wish, named), write.write_count(total, described)]
+    if not total.total and wish != "notice":
         sentences += [
-            write.write_count(s, write.describe(f, names, facets)) for f, s in zip(filters.apart(), single, strict=True)
+            write.write_count(published.where(part).count(), write.describe(part, names, facets))
+            for part in filters.apart()
         ]
     if wish in {"journal", "author"}:
-        sentences += write.write_names(wish, selected)
+        sentences += write.write_names(wish, total, selected.tally(StudyTrait(wish), write.MOST_NAMES))
     elif wish == "timeline":
-        sentences += write.write_growth(selected)
+        sentences += write.write_growth(total, _years(selected))
     elif wish in {"count", "list", "list_all", "overview"}:
-        sentences += [*write.write_span(selected), *write.write_kinds(selected, filters.values.get("design", ()))]
+        designs_asked = filters.values.get("design", ())
+        sentences += [*write.write_span(total, _years(selected)), *_kinds(selected, total, designs_asked)]
     if wish == "overview":
-        sentences += write.write_overview(selected, concepts, names)
+        topics = selected.tally(StudyTrait.TOPIC, write.MOST_NAMES)
+        sentences += write.write_overview(total, selected.tally(StudyTrait.COLLECTION), topics, names)
     lines = tuple(write.write_line(number, study) for number, study in enumerate(named, start=1))
-    return CorpusAnswer(_overview(wish, selected, filters), tuple(sentences), tuple(named), lines)
+    overview = _overview(wish, selected, total.total, filters)
+    return CorpusAnswer(overview, tuple(sentences), tuple(named), lines)
 
 
 def _shares(
-    filters: Filters, published: Sequence[Study], names: Mapping[str, str], facets: Mapping[str, Facet]
+    filters: Filters, published: Holdings, names: Mapping[str, str], facets: Mapping[str, Facet]
 ) -> list[Sentence]:
     """Relate the designs to the same studies of any design, else the facets to those of any value, else all to all."""
     asked = ("design",) if "design" in filters.values else filters.facets
     rest = {facet: values for facet, values in filters.values.items() if facet not in asked}
     base = replace(filters, values=rest) if asked else Filters()
-    whole = [study for study in published if base.accepts(study)]
+    whole = published.where(base)
+    total = whole.count()
     if not filters.parameters:
-        return [write.write_count(whole, ""), *write.write_kinds(whole)]
+        return [write.write_count(total, ""), *_kinds(whole, total)]
     part = Filters({facet: filters.values[facet] for facet in asked}) if asked else filters
     parts = [Filters({asked[0]: (value,)}) for value in filters.values[asked[0]]] if len(asked) == 1 else [part]
     of = write.describe(base, names, facets)
     described = [(p, write.describe(p, names, facets)) for p in parts]
-    return [write.write_share([s for s in whole if p.accepts(s)], words, whole, of) for p, words in described]
+    return [write.write_share(whole.where(p).count(), words, total, of) for p, words in described]
 
 
-def _named(wish: str, selected: Sequence[Study]) -> list[Study]:
-    """Return the studies that the answer names: newest first, or oldest first."""
-    if wish in {"share", "peer", "journal", "author"}:
-        return []
-    sign = 1 if wish == "oldest" else -1
-    ordered = sorted(selected, key=lambda s: (s.year is None, sign * (s.year or 0), s.title.casefold(), s.study_id))
-    return ordered[:LISTED]
+def _kinds(holdings: Holdings, total: StudyTotal, designs: Sequence[str] = ()) -> Iterator[Sentence]:
+    return write.write_kinds(total, holdings.tally(StudyTrait.DESIGN), holdings.kind_of, designs)
 
 
-def _overview(wish: str, selected: Sequence[Study], filters: Filters) -> Overview:
-    designs = Counter(study.design for study in selected)
+def _years(holdings: Holdings) -> dict[int, int]:
+    return {int(year): number for year, number in holdings.tally(StudyTrait.YEAR).most}
+
+
+def _overview(wish: str, selected: Holdings, total: int, filters: Filters) -> Overview:
     return Overview(
         wish=PAYLOAD_WISH.get(wish, "corpus"),
-        total=len(selected),
+        total=total,
         filters=filters.parameters,
-        years=tuple(sorted(Counter(study.year for study in selected if study.year is not None).items())),
-        designs=tuple(sorted(designs.items(), key=lambda pair: (-pair[1], pair[0]))),
+        years=tuple(sorted(_years(selected).items())),
+        designs=tuple(sorted(selected.tally(StudyTrait.DESIGN).most, key=lambda pair: (-pair[1], pair[0]))),
     )

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from corpus_app.facets import parameter_of
-from corpus_app.records import Collection, Concept, Design, Study
+from corpus_app.records import Collection, Concept, Design
 from qa_app.pipeline.lexicon import Span, Word, value_of, words_of
 from qa_app.pipeline.question.facets import FacetMention
-from qa_app.pipeline.study_filters import COLUMNS, StudyFilters
+from qa_app.pipeline.study_filters import COLUMNS
 from qa_app.pipeline.text import stem
 
 DESIGN_GROUPS = {
@@ -53,15 +53,6 @@ class Filters:
     """Ids of the studies by the authors named; None where the question names none."""
     source_names: tuple[str, ...] = ()
 
-    def accepts(self, study: Study) -> bool:
-        """Tell whether the study has all of the traits."""
-        return (
-            StudyFilters(tuple(self.values.items()), self.first_year, self.last_year).accepts(study)
-            and (not self.journals or study.journal in self.journals)
-            and (self.sources is None or study.study_id in self.sources)
-            and all(not topic.ids.isdisjoint(study.concepts) for topic in self.topics)
-        )
-
     def apart(self) -> tuple[Filters, ...]:
         """Return each trait as filters of its own; nothing if there is only one."""
         parts = [
@@ -71,6 +62,10 @@ class Filters:
             *([Filters(sources=self.sources, source_names=self.source_names)] if self.sources else []),
         ]
         return tuple(parts) if len(parts) > 1 else ()
+
+    @property
+    def topic_ids(self) -> tuple[frozenset[str], ...]:
+        return tuple(topic.ids for topic in self.topics)
 
     @property
     def facets(self) -> tuple[str, ...]:
@@ -101,7 +96,7 @@ def read_filters(
     found: Found,
     mentions: Sequence[FacetMention],
     *,
-    studies: Sequence[Study],
+    journals: Names,
     concepts: Sequence[Concept],
     collections: Sequence[Collection],
     today: date,
@@ -109,7 +104,7 @@ def read_filters(
     """Return the filters the words name, and the positions of the words that were read for them."""
     words = [word.text for word in placed]
     taken: set[int] = set()
-    journals = _match(words, taken, _journal_names(studies))
+    named_journals = _match(words, taken, journals)
     named_collections = _match(words, taken, _collection_names(collections))
     values = _column_values(found, taken) | _facet_values(placed, mentions, taken)
     if named_collections:
@@ -120,7 +115,7 @@ def read_filters(
     topics = _match(words, taken, _concept_names(concepts), blocked=frozenset(markers), key=stem)
     filters = Filters(
         values=values,
-        journals=_once(journal for journal, _ in journals),
+        journals=_once(journal for journal, _ in named_journals),
         topics=tuple({i: _topic(by_id[i], name, concepts) for i, name in topics}.values()),
         first_year=first,
         last_year=last,
@@ -199,10 +194,10 @@ def _plain(text: str) -> tuple[str, ...]:
     return tuple(word for word in words_of(text) if word.isalnum())
 
 
-def _journal_names(studies: Sequence[Study]) -> Names:
+def journal_names(journals: Iterable[str]) -> Names:
     """Return journals by name, with and without "and", and by initials; a single word only after "in" or "journal"."""
     names: dict[tuple[str, ...], str] = {}
-    for journal in sorted({study.journal for study in studies if study.journal}):
+    for journal in journals:
         words = _plain(journal)
         initials = "".join(word[0] for word in words if word not in SMALL_WORDS)
         forms = [("journal", *words), ("in", *words), words, tuple(word for word in words if word != "and")]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from corpus_app.facets import COLUMNS, Facet
-from corpus_app.records import Concept, Design, Notice, SourceKind, Study
+from corpus_app.records import Design, SourceKind, Study, StudyTotal, TraitCounts
 from qa_app.pipeline.question.about_filters import Filters
 from qa_app.pipeline.records import Sentence, SentenceKind, Verdict
 
@@ -53,105 +52,99 @@ def _years_in_words(filters: Filters) -> str:
     return f"from {first} on" if first is not None else f"up to {last}" if last is not None else ""
 
 
-def write_count(selected: Sequence[Study], description: str) -> Sentence:
+def write_count(selected: StudyTotal, description: str) -> Sentence:
     """Say how many studies there are."""
-    noun, verb = ("study", "is") if len(selected) == 1 else ("studies", "are")
-    number = f"{len(selected):,}" if selected else "no"
+    noun, verb = ("study", "is") if selected.total == 1 else ("studies", "are")
+    number = f"{selected.total:,}" if selected.total else "no"
     if not description:
-        return counted(f"There {verb} {number} published {noun} here.", selected)
-    return counted(f"{number.capitalize()} published {noun} here {verb} {description}.", selected)
+        return counted(f"There {verb} {number} published {noun} here.", selected.ids)
+    return counted(f"{number.capitalize()} published {noun} here {verb} {description}.", selected.ids)
 
 
-def write_span(selected: Sequence[Study]) -> Iterator[Sentence]:
+def write_span(selected: StudyTotal, years: Mapping[int, int]) -> Iterator[Sentence]:
     """Say from when to when the studies were published."""
-    years = sorted(study.year for study in selected if study.year)
-    if len(set(years)) > 1:
-        yield counted(f"They were published from {years[0]} to {years[-1]}.", selected)
+    if len(years) > 1:
+        yield counted(f"They were published from {min(years)} to {max(years)}.", selected.ids)
 
 
-def write_kinds(selected: Sequence[Study], designs: Sequence[str] = ()) -> Iterator[Sentence]:
+def write_kinds(
+    selected: StudyTotal, numbers: TraitCounts, kind_of: Callable[[str], SourceKind | None], designs: Sequence[str] = ()
+) -> Iterator[Sentence]:
     """Say how many studies there are of each design: of these, or of all that occur."""
-    numbers = Counter(study.design for study in selected)
-    kinds = {study.design: study.kind for study in selected}
-    shown = designs or [design for design, _ in numbers.most_common()]
-    if len(selected) > 1 and len(shown) > 1:
-        parts = [_numbered(design, numbers[design], kinds.get(design)) for design in shown]
-        yield counted(f"By kind: {', '.join(parts)}.", selected)
+    by_design = dict(numbers.most)
+    shown = designs or list(by_design)
+    if selected.total > 1 and len(shown) > 1:
+        parts = [_numbered(design, by_design.get(design, 0), kind_of(design)) for design in shown]
+        yield counted(f"By kind: {', '.join(parts)}.", selected.ids)
 
 
 def _numbered(design: str, number: int, kind: SourceKind | None = None) -> str:
     return f"{number or 'no'} {design_name(design, number, kind)}"
 
 
-def write_share(part: Sequence[Study], words: str, whole: Sequence[Study], description: str) -> Sentence:
+def write_share(part: StudyTotal, words: str, whole: StudyTotal, description: str) -> Sentence:
     """Say how many of the whole the part is, with the percentage."""
     base = f"published studies here that are {description}" if description else "published studies here"
-    percent = round(100 * len(part) / len(whole)) if whole else 0
-    verb = "is" if len(part) == 1 else "are"
-    return counted(f"Of {len(whole):,} {base}, {len(part):,} ({percent} %) {verb} {words}.", part or whole)
+    percent = round(100 * part.total / whole.total) if whole.total else 0
+    verb = "is" if part.total == 1 else "are"
+    return counted(f"Of {whole.total:,} {base}, {part.total:,} ({percent} %) {verb} {words}.", part.ids or whole.ids)
 
 
 def write_extreme(wish: str, studies: Sequence[Study]) -> Iterator[Sentence]:
     """Name the newest or the oldest study, where the wish is for one."""
     if wish in {"newest", "oldest"} and studies and studies[0].year:
         first = studies[0]
-        yield counted(f"The {wish} is “{first.title}”{_published(first)}.", [first], 1)
+        yield counted(f"The {wish} is “{first.title}”{_published(first)}.", [first.study_id], 1)
 
 
-def write_growth(selected: Sequence[Study]) -> Iterator[Sentence]:
+def write_growth(selected: StudyTotal, years: Mapping[int, int]) -> Iterator[Sentence]:
     """Say how many studies are of each year."""
-    years = Counter(study.year for study in selected if study.year)
     if years:
-        yield counted(f"By year: {', '.join(f'{year}: {n}' for year, n in sorted(years.items()))}.", selected)
+        yield counted(f"By year: {', '.join(f'{year}: {n}' for year, n in sorted(years.items()))}.", selected.ids)
 
 
 def write_overview(
-    studies: Sequence[Study], concepts: Sequence[Concept], collections: Mapping[str, str]
+    selected: StudyTotal, numbers: TraitCounts, topics: TraitCounts, collections: Mapping[str, str]
 ) -> Iterator[Sentence]:
-    """Say what the corpus covers: collections and the topics of the most studies."""
-    numbers = Counter(study.collection for study in studies)
-    topics = Counter(concept_id for study in studies for concept_id in study.concepts)
-    names = {concept.concept_id: concept.name for concept in concepts}
-    named = [f"{name} ({numbers[slug]})" for slug, name in collections.items() if numbers[slug]]
-    most = [f"{names[topic]} ({number})" for topic, number in topics.most_common() if topic in names]
-    for before, parts in (("By collection", named), ("The topics of most studies", most[:MOST_NAMES])):
+    """Say what the corpus covers: collections, whose studies `numbers` counts by slug, and the most frequent topics."""
+    by_slug = dict(numbers.most)
+    named = [f"{name} ({by_slug[slug]})" for slug, name in collections.items() if slug in by_slug]
+    most = [f"{name} ({number})" for name, number in topics.most]
+    for before, parts in (("By collection", named), ("The topics of most studies", most)):
         if parts:
-            yield counted(f"{before}: {', '.join(parts)}.", studies)
+            yield counted(f"{before}: {', '.join(parts)}.", selected.ids)
 
 
-def write_names(kind: str, selected: Sequence[Study]) -> Iterator[Sentence]:
+def write_names(kind: str, selected: StudyTotal, numbers: TraitCounts) -> Iterator[Sentence]:
     """Say which journals or authors the most studies are from."""
-    lists = [study.authors if kind == "author" else (study.journal or "",) for study in selected]
-    numbers = Counter(name for names in lists for name in names if name)
-    most = ", ".join(f"{name} ({number})" for name, number in numbers.most_common(MOST_NAMES))
-    if numbers:
-        yield counted(f"They are from {len(numbers):,} {kind}s; those of most studies: {most}.", selected)
+    most = ", ".join(f"{name} ({number})" for name, number in numbers.most)
+    if most:
+        yield counted(f"They are from {numbers.names:,} {kind}s; those of most studies: {most}.", selected.ids)
 
 
-def write_peer_review(studies: Sequence[Study]) -> Iterator[Sentence]:
+def write_peer_review(studies: StudyTotal, reviewed: StudyTotal, numbers: TraitCounts) -> Iterator[Sentence]:
     """Say how many studies are peer-reviewed, and how many are preprints or theses."""
-    reviewed = [study for study in studies if study.peer_reviewed]
     yield write_share(reviewed, "marked as peer-reviewed", studies, "")
-    numbers = Counter(study.design for study in studies)
-    parts = [_numbered(design, numbers[design]) for design in (Design.PREPRINT, Design.THESIS)]
-    yield counted(f"Preprints and theses: {', '.join(parts)}.", studies)
+    by_design = dict(numbers.most)
+    parts = [_numbered(design, by_design.get(design, 0)) for design in (Design.PREPRINT, Design.THESIS)]
+    yield counted(f"Preprints and theses: {', '.join(parts)}.", studies.ids)
 
 
-def write_notices(studies: Sequence[Study], notices: Sequence[str], description: str) -> Iterator[Sentence]:
-    """Say how many of the studies carry each notice; `description` says which they are, empty for all."""
+def write_notice(studies: StudyTotal, notice: str, marked: StudyTotal, description: str) -> Sentence:
+    """Say how many of the studies carry a notice; `description` says which they are, empty for all."""
     base = f"published studies here that are {description}," if description else "published studies"
-    for notice in notices:
-        marked = [study for study in studies if study.notice is Notice(notice)]
-        verb = "are" if len(marked) > 1 else "is"
-        text = f"Of {len(studies):,} {base} {len(marked) or 'none'} {verb} marked as {NOTICES[notice]}."
-        yield counted(text, marked or studies)
+    verb = "are" if marked.total > 1 else "is"
+    text = f"Of {studies.total:,} {base} {marked.total or 'none'} {verb} marked as {NOTICES[notice]}."
+    return counted(text, marked.ids or studies.ids)
 
 
-def write_fact(name: str, studies: Sequence[Study], changed_at: datetime | None) -> Iterator[Sentence]:
+def write_fact(
+    name: str, studies: StudyTotal, years: Mapping[int, int], changed_at: datetime | None
+) -> Iterator[Sentence]:
     """Answer a question about the site with its fixed text."""
-    newest = max((study.year for study in studies if study.year), default=None)
+    newest = max(years, default=None)
     day = f"{changed_at.day} {changed_at:%B %Y}" if changed_at else "a day that is not recorded"
-    yield counted(FACTS[name].format(changed=day, newest=newest or "an unknown year"), studies)
+    yield counted(FACTS[name].format(changed=day, newest=newest or "an unknown year"), studies.ids)
 
 
 def write_line(number: int, study: Study) -> Sentence:
@@ -159,7 +152,7 @@ def write_line(number: int, study: Study) -> Sentence:
     kind = design_name(study.design, 1, study.kind)
     author = f" by {study.authors[0]}{' and others' if len(study.authors) > 1 else ''}" if study.authors else ""
     text = f"“{study.title}”{author}, {'an' if kind[0] in 'aeiou' else 'a'} {kind}{_published(study)}."
-    return counted(text, [study], number, paragraph=number - 1)
+    return counted(text, [study.study_id], number, paragraph=number - 1)
 
 
 def _published(study: Study) -> str:
@@ -168,7 +161,7 @@ def _published(study: Study) -> str:
     )
 
 
-def counted(text: str, studies: Sequence[Study], number: int | None = None, paragraph: int = 0) -> Sentence:
+def counted(text: str, study_ids: Sequence[str], number: int | None = None, paragraph: int = 0) -> Sentence:
     """Return a sentence that rests on the rows of these studies; `number` cites one of them."""
     return Sentence(
         text=text,
@@ -178,5 +171,5 @@ def counted(text: str, studies: Sequence[Study], number: int | None = None, para
         kind=SentenceKind.COUNT,
         support=(),
         paragraph=paragraph,
-        counted_studies=tuple(sorted(study.study_id for study in studies)),
+        counted_studies=tuple(study_ids),
     )
