@@ -97,10 +97,15 @@ def compose(
     leading = [q for q in leading if context.leads(q)] or leading
     weights = policy if written else policy.for_unwritten
     headline = _best(leading, context, weights)
-    if headline.passage.finding_id and (fitting := [q for q in leading if context.is_on_outcome(q)]):
-        headline = _best(fitting, context, weights)
+    if headline.passage.finding_id:
+        headline = _best([q for q in leading if context.is_on_outcome(q)] or leading, context, weights)
+    fitting = [q for q in plain if context.is_on_outcome(q)]
+    if context.sides:
+        fitting = [q for q in plain if q.passage.finding_id in context.sides]
+    elif not context.is_on_outcome(headline):
+        fitting = plain
     summary = select(
-        [q for q in plain if q.passage.finding_id in context.sides] if context.sides else plain,
+        fitting,
         context,
         policy,
         words=budget.summary_words,

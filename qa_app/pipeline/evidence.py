@@ -159,7 +159,7 @@ def _leading(
         finding.finding_id
         for passage in plain
         if passage.finding_id and (finding := by_id.get(passage.finding_id))
-        and states_size(passage.text, finding, facts)
+        and states_size(passage.text, finding, facts.facets, facts.units)
     )  # fmt: skip
 
 
@@ -329,7 +329,7 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
     if query.intent is Intent.YES_NO and polarity.kind is PolarityKind.NONE and not (query.outcome or query.condition):
         return None  # what a yes would say is not known, nor of which outcome
     text = " ".join(gathered.composition.headline.sentences)
-    has_size = query.aspect is not Aspect.SIZE or states_size(text, matter.finding, facts)
+    has_size = query.aspect is not Aspect.SIZE or states_size(text, matter.finding, facts.facets, facts.units)
     return verdict(
         query.intent if has_size else Intent.CLAIM,
         polarity,
