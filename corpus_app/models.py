@@ -190,7 +190,7 @@ class Study(models.Model):
     facets = models.JSONField(
         default=dict, blank=True, help_text="Values of the facets that the corpus declares, by key: lists of values."
     )
-    n_studies = models.PositiveIntegerField("included studies", null=True, blank=True)
+    n_studies = models.PositiveIntegerField(_("included studies"), null=True, blank=True)
     n_participants = models.PositiveIntegerField("participants", null=True, blank=True)
     duration_weeks_min = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])
     duration_weeks_max = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])
@@ -933,7 +933,7 @@ class ImportItem(models.Model):
         DUPLICATE = "duplicate", "duplicate"
         ALIKE = "alike", "alike"
         CONFLICT = "conflict", "changed here since"
-        UNMATCHED = "unmatched", "for no study here"
+        UNMATCHED = "unmatched", _("for no study here")
         NOT_FOUND = "not_found", "not found"
         FAILED = "failed", "failed"
 
@@ -1328,4 +1328,4 @@ class CorpusEvent(models.Model):
 
     def __str__(self) -> str:
         at = date_format(timezone.localtime(self.at), "DATETIME_FORMAT")
-        return ", ".join(filter(None, (at, self.actor_name, actions.label(self.action), self.study_key)))
+        return ", ".join(filter(None, (at, self.actor_name, str(_(actions.label(self.action))), self.study_key)))

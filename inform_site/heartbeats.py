@@ -84,7 +84,7 @@ def _delays_of(queue: Queue, beat: Any, now: datetime) -> Iterator[str]:
         yield f"The queue “{queue.name}” has had nothing done for {_minutes(age)} minutes{at_work}."
     if beat.unindexed:
         yield (
-            f"{beat.unindexed:,} passages of published studies have had no vector for more than "
+            f"{beat.unindexed:,} published passages have had no vector for more than "
             f"{_minutes(_lag(queue.name))} minutes; they are found by their words alone."
         )
 

@@ -11,7 +11,10 @@ from corpus_app.site import Nouns
 
 _PROTECTED = re.compile(r"(“[^”]*+(?:”|\Z)|%\(\w+\)\w|<[^<>]*>)")
 """What is no text of ours: quotations, placeholders, markup."""
-_ENGLISH = re.compile(r"\b(?:(?P<article>[Aa]n?) )?(?<!cohort )(?<!cross-sectional )(?P<noun>[Ss]tud(?:y|ies))\b")
+_ENGLISH = re.compile(
+    r"\b(?:(?P<article>[Aa]n?) )?(?<!cohort )(?<!cross-sectional )(?<![\w/-])(?P<noun>[Ss]tud(?:y|ies))(?![\w/-])"
+)
+"""Not part of a path or of an id, such as `studies/` and `study-12`."""
 _GERMAN = re.compile(r"\bStudien?\b")
 _VOWELS = frozenset("aeiou")
 

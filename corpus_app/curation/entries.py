@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
+from django.utils.text import camel_case_to_spaces
 
 from corpus_app import search
 from corpus_app.curation import rows
@@ -115,7 +116,8 @@ def _lock_study(current: Act, entry: Entry) -> None:
 
 
 def _record(current: Act, verb: str, entry: Entry, **detail: Any) -> None:
-    action = f"{verb}_{entry._meta.verbose_name}".replace(" ", "_")
+    kind = "certainty" if isinstance(entry, OutcomeCertainty) else camel_case_to_spaces(type(entry).__name__)
+    action = f"{verb}_{kind}".replace(" ", "_")
     detail |= {"model": entry._meta.model_name, "key": str(entry.pk)}
     if isinstance(entry, Finding | StudyConcept):
         current.touch(entry.study)

@@ -12,6 +12,7 @@ from typing import Any
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
 
 from corpus_app import actions
 from corpus_app.curation import entries, lexica, rows, studies
@@ -44,7 +45,7 @@ class HistoryEntry:
 
     @property
     def headline(self) -> str:
-        return actions.label(self.event.action)
+        return gettext(actions.label(self.event.action))
 
 
 def of_study(study: Study) -> QuerySet[CorpusEvent]:

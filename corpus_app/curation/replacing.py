@@ -74,7 +74,7 @@ def replace_corpus(
     """
     problems = (*map(str, corpus.problems), *find_faults(corpus))
     if not corpus.studies:
-        problems += ("There is no sound study in the folder.",)
+        problems += ("There is no sound source in the folder.",)
     if problems:
         raise CannotReplace(problems)
     with transaction.atomic():

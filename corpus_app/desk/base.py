@@ -16,6 +16,7 @@ from django.db import DataError, IntegrityError, ProgrammingError, models, trans
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.safestring import mark_safe
 from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from common.desk import SeenField
 from corpus_app import curation
@@ -167,6 +168,7 @@ class LabelledTabularInline(TabularInline):
     def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **options)
         if field is not None and field.widget is not None:
+            field.label = gettext(str(field.label))
             widget: Any = getattr(field.widget, "widget", field.widget)  # unwrap RelatedFieldWidgetWrapper
             widget.attrs["aria-label"] = str(field.label)
         return field
@@ -355,6 +357,11 @@ EXPECTED_ERRORS = (curation.CurationError, ValidationError, IntegrityError, mode
 
 
 def error_messages(error: Exception) -> tuple[str, ...]:
+    """Return the reasons of an expected error in the nouns of the site."""
+    return tuple(gettext(text) for text in _error_texts(error))
+
+
+def _error_texts(error: Exception) -> tuple[str, ...]:
     if isinstance(error, curation.CurationError):
         return (str(error),)
     if not isinstance(error, ValidationError):

@@ -176,7 +176,7 @@ class ConceptAdmin(HistoryMixin):
     def n_aliases(self, concept: Any) -> int:
         return int(concept.counted_aliases)
 
-    @admin.display(description="studies", ordering="counted_studies")
+    @admin.display(description=_("studies"), ordering="counted_studies")
     def n_studies(self, concept: Any) -> int:
         return int(concept.counted_studies)
 
@@ -217,7 +217,7 @@ class ConceptRelationAdmin(HistoryMixin):
         counted: QuerySet[Any] = super().get_queryset(request).annotate(counted_studies=Count("conceptrelationstudy"))
         return counted
 
-    @admin.display(description="studies", ordering="counted_studies")
+    @admin.display(description=_("studies"), ordering="counted_studies")
     def n_studies(self, relation: Any) -> int:
         return int(relation.counted_studies)
 
@@ -245,7 +245,7 @@ class CollectionAdmin(HistoryMixin):
         counted: QuerySet[Any] = super().get_queryset(request).annotate(counted_studies=Count("studies"))
         return counted
 
-    @admin.display(description="studies", ordering="counted_studies")
+    @admin.display(description=_("studies"), ordering="counted_studies")
     def n_studies(self, collection: Any) -> int:
         return int(collection.counted_studies)
 

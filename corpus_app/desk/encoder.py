@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
 from corpus_app import curation, embedding, indexing, search
-from corpus_app.desk.base import curator
+from corpus_app.desk.base import curator, error_messages
 from corpus_app.models import ANN_FROM, ApproximateIndex, Study
 
 PERMISSION = "corpus_app.manage_vectors"
@@ -63,5 +63,6 @@ def _apply(request: HttpRequest, used: str) -> HttpResponse:
             asked = curation.embed_again(by=by)
             messages.success(request, f"{asked} passages will be embedded again, one after the other.")
     except curation.CurationError as error:
-        messages.error(request, str(error))
+        for reason in error_messages(error):
+            messages.error(request, reason)
     return HttpResponseRedirect(request.path)

@@ -39,8 +39,12 @@ IMPORT = "import_corpus"  # actor name of the import command
 HIDDEN_FACTS = {"changes", "was", "model", "key", "digest"}  # shown elsewhere, or internal
 
 
+def action_words(action: str) -> str:
+    return str(_(actions.label(action)))
+
+
 class ActionFilter(WordsFilter):
-    words = staticmethod(actions.label)
+    words = staticmethod(action_words)
 
 
 @admin.register(CorpusEvent)
@@ -96,9 +100,9 @@ class CorpusEventAdmin(DeskAdmin):
     def what(self, event: CorpusEvent) -> str:
         if event.action == bulk.HEADLINE and event.bulk_edit:
             return str(event.bulk_edit)
-        return actions.label(event.action)
+        return action_words(event.action)
 
-    @admin.display(description="study", ordering="study_key")
+    @admin.display(description=_("study"), ordering="study_key")
     def study(self, event: CorpusEvent) -> str:
         return event.study_key
 
@@ -106,7 +110,7 @@ class CorpusEventAdmin(DeskAdmin):
     def corpus_version_number(self, event: CorpusEvent) -> int | str:
         return event.corpus_version_id or "–"
 
-    @admin.display(description="study")
+    @admin.display(description=_("study"))
     def study_page(self, event: CorpusEvent) -> str:
         found = Study.objects.filter(study_id=event.study_key).only("pk").first() if event.study_key else None
         if found is None:
@@ -166,7 +170,7 @@ def _facts(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             if added:
                 yield "passages added", str(added)
             continue
-        text = actions.label(str(value)) if name == "what" else as_text(value)
+        text = action_words(str(value)) if name == "what" else as_text(value)
         yield FACTS.get(name, name), text
 
 

@@ -159,7 +159,7 @@ class FindingAdmin(HistoryMixin):
     ordering = ("study__study_id", "position")
     actions = None
 
-    @admin.display(description="study", ordering="study__study_id")
+    @admin.display(description=_("study"), ordering="study__study_id")
     def study_id_(self, finding: Finding) -> str:
         return finding.study.study_id
 
@@ -226,7 +226,8 @@ class FindingAdmin(HistoryMixin):
             for reason in error_messages(error):
                 form.add_error(None, reason)
             return None
-        messages.success(request, f"Confirmed: {finding}. Answers may count and quote it once its study is published.")
+        follows = _("Answers may count and quote it once its study is published.")
+        messages.success(request, f"Confirmed: {finding}. {follows}")
         if request.GET.get("back") == "study":
             return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=[finding.study_id]))
         return HttpResponseRedirect(f"{reverse('admin:corpus_app_finding_changelist')}?is_unconfirmed__exact=1")

@@ -93,8 +93,8 @@ def _fingerprint(passage: Passage) -> str:
 @admin.register(Passage)
 class PassageAdmin(HistoryMixin):
     form = PassageForm
-    list_display = ("study_id", "number", "section", "beginning", "status", "is_indexed")
-    list_display_links = ("study_id", "number", "beginning")
+    list_display = ("of_study", "number", "section", "beginning", "status", "is_indexed")
+    list_display_links = ("of_study", "number", "beginning")
     list_filter = (IndexedFilter, QualityFilter, "section", "kind", "study__status", "study__collection")
     list_select_related = ("study",)
     search_fields = ("text", "heading", "study__study_id")
@@ -108,8 +108,8 @@ class PassageAdmin(HistoryMixin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Passage]:
         return with_index_state(super().get_queryset(request))
 
-    @admin.display(description="study", ordering="study__study_id")
-    def study_id(self, passage: Passage) -> str:
+    @admin.display(description=_("study"), ordering="study__study_id")
+    def of_study(self, passage: Passage) -> str:
         return passage.study.study_id
 
     @admin.display(description="no.", ordering="position")
@@ -128,7 +128,7 @@ class PassageAdmin(HistoryMixin):
     def is_indexed(self, passage: Passage) -> str:
         return state_label(passage)
 
-    @admin.display(description="study")
+    @admin.display(description=_("study"))
     def study_link(self, passage: Passage) -> str:
         address = reverse("admin:corpus_app_study_change", args=[passage.study_id])
         return format_html('<a href="{}">{}</a>', address, passage.study)

@@ -20,8 +20,11 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from corpus_app.desk.base import EmptyLabelFilter, curator
+from corpus_app.models import ConceptRelationStudy, StudyComment, StudyConcept
 from corpus_app.roles import DJANGO_ROLES, ROLES
 
 if TYPE_CHECKING:  # generic for the type checker alone
@@ -33,7 +36,10 @@ else:
     ModelChoices = ModelChoiceIterator
     PermissionsChoice = forms.ModelMultipleChoiceField
 
-Group._meta.verbose_name, Group._meta.verbose_name_plural = "role", "roles"  # the desk's name for groups
+# the desk's names
+Group._meta.verbose_name, Group._meta.verbose_name_plural = "role", "roles"
+StudyConcept._meta.verbose_name, StudyComment._meta.verbose_name = _("concept of a study"), _("comment on a study")
+ConceptRelationStudy._meta.verbose_name = _("study behind a relation")
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -57,10 +63,10 @@ class PermissionsField(PermissionsChoice):
     widget = PermissionBoxes
 
     def label_from_instance(self, permission: Permission) -> str:
-        act, _, kind = permission.codename.partition("_")
+        act, _sep, kind = permission.codename.partition("_")
         if kind == permission.content_type.model and act in {"add", "change", "delete", "view"}:
             return act.capitalize()
-        return capfirst(permission.name.removeprefix("Can "))
+        return capfirst(gettext(permission.name.removeprefix("Can ")))
 
 
 def permissions_field(db_field: Any) -> PermissionsField:

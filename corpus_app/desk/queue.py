@@ -14,6 +14,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from corpus_app import curation
 from corpus_app.curation import gate
@@ -147,5 +148,5 @@ def next_study(model_admin: admin.ModelAdmin[Study], request: HttpRequest, objec
         following = list(studies.filter(study_id__gt=study.study_id).values_list("pk", flat=True)[:1])
     if following:
         return HttpResponseRedirect(reverse("admin:corpus_app_study_change", args=following[:1]))
-    messages.info(request, f"No study comes after {study.study_id} in this list.")
+    messages.info(request, _("No study comes after %(id)s in this list.") % {"id": study.study_id})
     return HttpResponseRedirect(listed)

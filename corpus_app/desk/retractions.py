@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from corpus_app import curation, hooks
 from corpus_app.desk import state
@@ -46,7 +47,7 @@ def retraction_list(model_admin: admin.ModelAdmin[Study], request: HttpRequest) 
         try:
             context = _found(form.cleaned_data["file"].read())
         except retractions.BadList as error:
-            form.add_error("file", str(error))
+            form.add_error("file", gettext(str(error)))
     context |= {
         **model_admin.admin_site.each_context(request),
         "title": "Check a retraction list",

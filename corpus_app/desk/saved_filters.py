@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from corpus_app.desk.base import CleanTextForm, DeskAdmin, curator
 from corpus_app.models import SavedFilter
@@ -35,7 +36,7 @@ class SavedFilterAdmin(DeskAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[SavedFilter]:
         return visible_to(request)
 
-    @admin.display(description="studies")
+    @admin.display(description=_("studies"))
     def studies(self, saved: SavedFilter) -> str:
         """Return a link to the list."""
         return format_html('<a href="{}">Show<span class="visually-hidden"> {}</span></a>', _address(saved), saved)

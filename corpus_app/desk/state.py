@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from corpus_app import curation, hooks
 from corpus_app.desk import bulk, queue
-from corpus_app.desk.base import curator
+from corpus_app.desk.base import curator, error_messages
 from corpus_app.models import Study
 from corpus_app.records import Notice, Status
 
@@ -234,7 +234,7 @@ def _apply(
         else:
             done = curation.set_notice(ids, form.cleaned_data["notice"], by=by, reason=reason)
     except curation.CurationError as error:
-        form.add_error(None, str(error))
+        form.add_error(None, list(error_messages(error)))
         return None
     messages.success(request, f"{_DONE[change.verb]}: {', '.join(done) or 'nothing, it was so already'}.")
     if change in HIDING_CHANGES and done and form.cleaned_data.get("notice") != Notice.NONE.value:

@@ -43,6 +43,7 @@ from corpus_app.desk.base import (
     WordsFilter,
     correct_posted_texts,
     curator,
+    error_messages,
     save_entries,
 )
 from corpus_app.desk.facets import FacetsField, facet_choices, hidden_fields
@@ -169,7 +170,7 @@ class PassageFormSet(InlineFormSet):
         if self.is_bound:
             remaining = [form for form in remaining if not form.cleaned_data.get("DELETE")]
         if self.instance.pk and self.instance.status == Status.PUBLISHED and not remaining:
-            raise ValidationError(str(curation.LastPassage()))
+            raise ValidationError(list(error_messages(curation.LastPassage())))
 
 
 class PassageInline(StackedInline):

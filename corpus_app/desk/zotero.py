@@ -15,7 +15,7 @@ from django.urls import URLPattern, path, reverse
 
 from corpus_app.curation import CurationError, jobs, zotero
 from corpus_app.curation.fetching import LookupFailed
-from corpus_app.desk.base import curator
+from corpus_app.desk.base import curator, error_messages
 from corpus_app.models import ImportJob, ZoteroLibrary
 
 
@@ -67,7 +67,7 @@ def libraries(model_admin: admin.ModelAdmin[ImportJob], request: HttpRequest) ->
         try:
             library = zotero.connect(by, f"{asked['kind']}/{asked['number'].strip()}", asked["key"].strip())
         except CurationError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, list(error_messages(error)))
         else:
             return HttpResponseRedirect(reverse("admin:corpus_app_importjob_zotero_library", args=[library.pk]))
     return _page(model_admin, request, "zotero.html", title="Zotero", form=form, libraries=own)

@@ -47,8 +47,8 @@ def _read_folder(folder: Path, known: Known) -> CorpusDraft:
     studies_folder, master_path = folder / STUDIES, folder / MASTER
     if not studies_folder.is_dir() and not master_path.is_file():
         raise Unreadable(
-            f"{folder} holds neither a folder {STUDIES}/ nor a file {MASTER}. Put your pages, books and JSON of "
-            f"studies into {folder / STUDIES}, and check it again."
+            f"{folder} holds neither a folder {STUDIES}/ nor a file {MASTER}. Put your pages, books and JSON "
+            f"files into {folder / STUDIES}, and check it again."
         )
     links = {path: fault for path in (folder / CONCEPTS, master_path) if (fault := link_fault(path, folder))}
     if links:
@@ -168,5 +168,5 @@ def _unknown_studies(vocabulary: Vocabulary, study_ids: Collection[str]) -> Iter
             if study_id not in study_ids:
                 name = f"relations {relation.source} {relation.relation} {relation.target}"
                 yield Problem(
-                    CONCEPTS, None, name, f"study {study_id} is not there, so it does not support this relation."
+                    CONCEPTS, None, name, f"source {study_id} is not there, so it does not support this relation."
                 )

@@ -18,7 +18,7 @@ from corpus_app.sources.layout import STUDIES
 _READERS = (HTML, MARKDOWN, EPUB, PDF)
 _ENDINGS = frozenset({".html", ".htm", ".xhtml", ".md", ".markdown", ".epub", ".pdf"})
 _OTHER = (
-    f"is nothing that a folder is read from: JSON of studies, {', '.join(reader.name for reader in _READERS)}. Save it "
+    f"is nothing that a folder is read from: JSON files, {', '.join(reader.name for reader in _READERS)}. Save it "
     "as one of these (plain text with headings as Markdown has them: # Heading), or take it out of the folder."
 )
 _SEPARATORS = re.compile(r"[^A-Za-z0-9._-]+")

@@ -20,6 +20,8 @@ from corpus_app.sources.plain_text import passages_of
 _BROKEN = re.compile(r"(?<![^\W\d_])(?P<left>[^\W\d_]+)-\n(?P<right>[^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LONGEST_TITLE = 20  # words
+_NO_TITLE = re.compile(r"(?i)untitled.*|microsoft word - .*|\S+\.(?:docx?|html?|indd|odt|pages|pdf|rtf|tex)")
+"""What programs write for a title where nobody gave one."""
 
 
 def items(source: Source, intake: Intake) -> Iterator[Item]:
@@ -28,8 +30,10 @@ def items(source: Source, intake: Intake) -> Iterator[Item]:
     passages, problems = passages_of(text, name=source.name, section=Section.INTRODUCTION)
     if not passages:
         raise Refused("holds no text that could become passages.")
-    record = Record(source.name, 1, title=_title(found, text, source.name), kinds=["report"], is_reviewed=False)
-    if not found.title.strip():
+    named = "" if _NO_TITLE.fullmatch(found.title.strip()) else found.title.strip()
+    title = named or _title(text, source.name)
+    record = Record(source.name, 1, title=title, kinds=["report"], is_reviewed=False)
+    if not named:
         record.report(
             "title", f"the PDF names no title; “{record.title[:80]}” was taken. Correct it where it is wrong."
         )
@@ -82,8 +86,8 @@ def _rejoin(known: frozenset[str], match: re.Match[str]) -> str:
     return f"{match['left']}{'-' if is_compound or match['right'][0].isupper() else ''}{match['right']}"
 
 
-def _title(found: PdfText, text: str, name: str) -> str:
-    """Return the title that the PDF names, else its first line, or the name of the file where that is a sentence."""
+def _title(text: str, name: str) -> str:
+    """Return the first line of a text, or the name of its file where that is a sentence."""
     first = next((line.lstrip("# ") for line in text.split("\n") if line.strip()), "")
     is_sentence = bool(re.search(r"[.!?](?:\s|$)", first)) or len(first.split()) > _LONGEST_TITLE
-    return found.title.strip() or (re.sub(r"[_\s]+", " ", PurePath(name).stem) if is_sentence else first)
+    return re.sub(r"[_\s]+", " ", PurePath(name).stem) if is_sentence else first

@@ -63,7 +63,7 @@ def read_study(path: Path, name: str) -> tuple[StudyDraft | None, list[Problem]]
         return None, [Problem(name, refused.line, "", refused.reason)]
     draft, notes = study_from(values)
     if draft is not None and draft.status is Status.PUBLISHED and not draft.passages:
-        draft, notes = None, [("passages", "is empty; a published study has at least one passage.")]
+        draft, notes = None, [("passages", "is empty; a published source has at least one passage.")]
     if draft is None:
         lines = line_numbers(text)
         return None, [Problem(name, line_of(place, lines), place, reason) for place, reason in notes]
@@ -173,7 +173,7 @@ def _cited_work(found: Fields) -> CitedWork:
 def _kind(found: Fields) -> PassageKind:
     kind = found.choice("kind", PassageKind, PassageKind.SUMMARY)
     if kind not in ORDINARY_KINDS:
-        found.note("kind", f"is {kind}; write the sentence as its finding’s plain, or as the study’s takeaway.")
+        found.note("kind", f"is {kind}; write the sentence as its finding’s plain, or as the source’s takeaway.")
     return kind
 
 
@@ -246,6 +246,6 @@ def _check_together(study: Fields, draft: StudyDraft) -> None:
     if low is not None and high is not None and low > high:
         study.note("duration_weeks", f"the shortest, {low}, is longer than the longest, {high}.")
     if study.values.get("status") in (Status.DRAFT, Status.WITHDRAWN) and not draft.status_reason.strip():
-        study.note("status_reason", f"is missing; a {draft.status} study says why it is not published.")
+        study.note("status_reason", f"is missing; a {draft.status} source says why it is not published.")
     if draft.notice is not Notice.NONE and not draft.notice_reason.strip():
         study.note("notice_reason", f"is missing; the notice {draft.notice!s} needs its reason.")

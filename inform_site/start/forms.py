@@ -22,10 +22,16 @@ class NameForm(forms.Form):
         label="Example in the empty question box", max_length=200, required=False, help_text="A question of a reader."
     )
     noun_one = forms.CharField(
-        label="What it holds: one", max_length=40, required=False, help_text="Such as page. Empty: study."
+        label="What it holds: one",
+        max_length=40,
+        required=False,
+        help_text="Such as page. Empty: it is called a study.",
     )
     noun_many = forms.CharField(
-        label="What it holds: many", max_length=40, required=False, help_text="Such as pages. Empty: studies."
+        label="What it holds: many",
+        max_length=40,
+        required=False,
+        help_text="Such as pages. Empty: they are called studies.",
     )
     tagline_de = forms.CharField(label="Tagline in German", max_length=120, required=False)
     placeholder_de = forms.CharField(

@@ -42,8 +42,9 @@ def steps() -> list[Step]:
 
 
 def _name(is_confirmed: bool) -> tuple[bool, str]:
-    names = search.lexicons().get("site", {})
-    return "name" in names, f"It is called {names['name']}." if "name" in names else "It is called InForm."
+    names, nouns = search.lexicons().get("site", {}), search.site().nouns
+    held = nouns.many if nouns else "studies, until you choose another word"
+    return "name" in names, f"It is called {names.get('name', 'InForm')}. What it holds is called {held}."
 
 
 def _sources(is_confirmed: bool) -> tuple[bool, str]:

@@ -45,6 +45,7 @@ class ReaderResult:
     is_doubled: bool = False
     has_statistics: bool = False
     """Whether the summary contains CI, P, SMD or ES."""
+    headline: str = ""
     verdict: str | None = None
     """The headline's verdict."""
     milliseconds: float = 0.0
@@ -88,6 +89,7 @@ def measure(question: ReaderQuestion, body: Payload, *, milliseconds: float = 0.
         summary_words=len(summary_text.split()),
         is_doubled=bool(sentences) and answer.get("text", "") in ("", summary.get("text", "")),
         has_statistics=bool(_STATISTICS.search(summary_text)),
+        headline=(body.get("headline") or {}).get("text", ""),
         verdict=(body.get("headline") or {}).get("verdict"),
         milliseconds=milliseconds,
     )
@@ -336,6 +338,11 @@ def corpus_report(results: Sequence[ReaderResult]) -> dict[str, Any]:
         "figures": {
             "right_cited_first": _share(r.is_answer and r.has_right_lead for r in answerable),
             "right_of_answered": _share(r.has_right_lead for r in answerable if r.is_answer),
+            "headline_answers": _share(
+                any(point.text in r.headline for point in r.question.points)
+                for r in answerable
+                if r.is_answer and r.has_right_lead and r.question.points
+            ),
             "right_retrieved_first": _share(r.retrieved in r.question.accepted_leads for r in answerable),
             "wrongly_refused": _share(r.outcome in REFUSALS for r in answerable),
             "near_answered": _share(r.is_answer for r in near),

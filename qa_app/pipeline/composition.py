@@ -92,13 +92,13 @@ def compose(
     if leader is None:
         return None
     place[leader] = -1
-    own = [q for q in ordinary if q.study_id == leader]
-    opening = _openings(own, context, policy)
-    leading = [q for q in plain if q.study_id == leader] or _readable(opening, mode) or opening
+    written = [q for q in plain if q.study_id == leader]
+    leading = written or _unwritten([p for p in passages if p.study.study_id == leader], context, policy, mode)
     leading = [q for q in leading if context.leads(q)] or leading
-    headline = _best(leading, context, policy)
+    weights = policy if written else policy.for_unwritten
+    headline = _best(leading, context, weights)
     if headline.passage.finding_id and (fitting := [q for q in leading if context.is_on_outcome(q)]):
-        headline = _best(fitting, context, policy)
+        headline = _best(fitting, context, weights)
     summary = select(
         [q for q in plain if q.passage.finding_id in context.sides] if context.sides else plain,
         context,
@@ -143,6 +143,18 @@ def _readable_alone(passage: Passage, context: SelectionContext) -> frozenset[in
     """Return the indices of sentences in which "the" needs no antecedent."""
     is_introduced = context.query.request in INTRODUCING  # by the title
     return context.sentences_with_answer(passage.passage_id) | frozenset([0] if is_introduced else [])
+
+
+def _unwritten(
+    passages: Sequence[Passage], context: SelectionContext, policy: Policy, mode: Mode
+) -> Sequence[Quotation]:
+    """Return the quotations that may lead where no curator wrote a plain sentence.
+
+    "The" at the start of a passage needs no antecedent: no sentence of the passage stands before it.
+    """
+    own = [q for p in passages for q in cut(p, _readable_alone(p, context) | {0}) if not q.is_plain]
+    opening = _openings(own, context, policy)
+    return _readable(opening, mode) or opening
 
 
 def _chronicle(

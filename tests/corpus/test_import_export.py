@@ -263,7 +263,7 @@ def test_the_command_acts_for_a_user_and_names_each_problem(folder: Path) -> Non
     curator = make_curator("ada")
 
     out, _, _ = run("import_corpus", folder, by="ada")
-    assert "2 studies are ready to be published: repeat with --publish." in out
+    assert "2 sources are ready to be published: repeat with --publish." in out
     assert set(CorpusEvent.objects.values_list("actor", "actor_name")) == {(curator.pk, "ada")}
 
     change(folder / "studies/S002.json", year="soon", status="unknown")

@@ -111,11 +111,11 @@ def test_the_command_shows_first_and_marks_then(tmp_path: Path) -> None:
         call_command("apply_retractions", str(path), *options, stdout=out)
         return out.getvalue()
 
-    assert "1 studies are named among 2 papers; nothing was marked." in run("--dry-run")
+    assert "1 sources are named among 2 papers; nothing was marked." in run("--dry-run")
     assert Study.objects.get().notice == "none"
-    assert "1 studies were marked; 0 were already." in run()
+    assert "1 sources were marked; 0 were already." in run()
     assert Study.objects.get().notice == "retracted"
-    assert "0 studies were marked; 1 were already." in run()
+    assert "0 sources were marked; 1 were already." in run()
     assert CorpusEvent.objects.get().study_key == study.study_id
 
     path.write_text("nothing", encoding="utf-8")

@@ -129,7 +129,7 @@ def test_merging_fills_what_is_missing_and_takes_what_is_chosen() -> None:
     assert (made.title, made.year) == (kept.title, 2021)
 
 
-def pdf(*pages: str, bomb: int = 0) -> bytes:
+def pdf(*pages: str, bomb: int = 0, title: str = "") -> bytes:
     """A PDF with Helvetica: a line on each page, or what its operators say; `bomb` bytes of white space unpack in each."""
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -150,8 +150,8 @@ def pdf(*pages: str, bomb: int = 0) -> bytes:
         content += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     size = len(bodies) + 1
-    end = b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF"
-    return content + end % (size, table, size, len(content))
+    end = b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R /Info << /Title (%s) >> >>\nstartxref\n%d\n%%%%EOF"
+    return content + end % (size, table, size, title.encode(), len(content))
 
 
 def test_a_pdf_gives_its_pages_up_to_a_limit() -> None:
@@ -210,6 +210,7 @@ def test_a_pdf_becomes_a_source_with_the_page_of_each_passage() -> None:
         " ".join([*first, line(668, "bers close it at 21:00 on every day of the")]),
         " ".join([line(740, "week but Sundays."), line(700, "Keys", 14), line(680, "Keys are with the warden.")]),
         " ".join(second),
+        title="Microsoft Word - rules_3.docx",  # nobody gave it one
     )
 
     read = sources.read_file(Source("rules.pdf", content), sources.Intake())

@@ -32,15 +32,15 @@ def texts(quotations: tuple[object, ...]) -> list[str]:
     return [" ".join(q.sentences) for q in quotations]  # type: ignore[attr-defined]
 
 
-def test_a_plain_sentence_or_a_conclusion_opens_the_summary() -> None:
+def test_a_plain_sentence_opens_the_summary_and_elsewhere_the_nearest_of_any_section() -> None:
     plain = compose_from(make_plain(PLAIN, study="B"), make_plain(PLAIN), make_passage(RESULT), make_passage(OTHER))
-    methods, conclusion = (make_passage(PLAIN, section=part) for part in (Section.METHODS, Section.CONCLUSION))
-    without = compose_from(methods, conclusion, make_passage(RESULT), make_passage(OTHER, study="D"))
+    methods, result = make_passage(f"The setting: {SETS}", section=Section.METHODS), make_passage(OTHER)
+    without = compose_from(result, methods, make_passage(RESULT, study="D"))
 
     assert (plain.headline.study_id, texts((plain.headline,))) == ("A", [PLAIN])
     assert plain.summary[0] == plain.headline
     assert RESULT in texts(plain.answer)
-    assert without.headline.passage.section is Section.CONCLUSION
+    assert without.headline.passage.section is Section.METHODS  # though it begins with "the", and no result
     assert without.summary == (without.headline,)
     assert {quotation.study_id for quotation in without.quotations} == {"A"}  # D is not cited
 

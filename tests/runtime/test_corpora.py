@@ -24,7 +24,7 @@ def test_a_new_corpus_is_sound_and_found_by_name(tmp_path: Path, settings, capsy
     assert find_corpus("garden", tmp_path) == folder
     assert 'name = "Garden notes"' in (folder / "site.toml").read_text("utf-8")
     call_command("check_folder", folder)
-    assert "Sound studies: 1, with 1 passages; broken: 0" in capsys.readouterr().out
+    assert "Sound sources: 1, with 1 passages; broken: 0" in capsys.readouterr().out
     for name, words in (("garden", "is there already"), ("../x", "cannot be the name"), ("none", "cannot be the name")):
         with pytest.raises(CommandError, match=words):
             call_command("new_corpus", name)
@@ -59,6 +59,7 @@ def test_each_corpus_has_data_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "expected"), [
     ("Studies by year, as a study says.", "Entries by year, as an entry says."),
     ("An answer of “a study” in %(studies)s studies", "An answer of “a study” in %(studies)s entries"),
+    ("Put a study-12 into studies/ or /a/study", "Put a study-12 into studies/ or /a/study"),
     ('<a href="/study/">See the cohort study</a>', '<a href="/study/">See the cohort study</a>'),
 ])  # fmt: skip
 def test_a_site_names_what_it_holds_by_its_own_nouns(text: str, expected: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.fields import (
@@ -21,6 +22,13 @@ from corpus_app.api.shapes import BiasAssessment, EffectSize, Shape, choice, tex
 from corpus_app.appraisal import CertaintyLevel
 from corpus_app.models import BulkEdit, BulkEditItem, ImportItem, ImportJob, Passage, Study
 from corpus_app.sources import Weight
+
+
+class Words(CharField):
+    """A text of the program, stored with the noun study, in the nouns of the site."""
+
+    def to_representation(self, value: Any) -> str:
+        return gettext(super().to_representation(value))
 
 
 class DeskFinding(Shape):
@@ -173,7 +181,7 @@ class Import(ListedImport):
     sha256 = CharField(source="content_hash", help_text="Of the file as it came.")
     format = CharField(help_text="What the file was read as; empty before it is read.")
     finished_at = DateTimeField(allow_null=True)
-    error = CharField(help_text="Why it failed.")
+    error = Words(help_text="Why it failed.")
     effects = serializers.SerializerMethodField(help_text="How many items there are of each effect.")
     outcomes = serializers.SerializerMethodField(help_text="What came of them, once it is done.")
     problems = serializers.SerializerMethodField(help_text="How many were found in the file.")
@@ -217,7 +225,7 @@ class DeskBulkEdit(Shape):
         source="undoes_import_id", allow_null=True, help_text="Id of the import that it undoes."
     )
     finished_at = DateTimeField(allow_null=True)
-    error = CharField(help_text="Why it failed.")
+    error = Words(help_text="Why it failed.")
     outcomes = serializers.SerializerMethodField(help_text="What came of the studies, once they are reached.")
 
     @extend_schema_field(Counts)
@@ -234,16 +242,16 @@ class Changed(Shape):
 class DeskBulkEditItem(Shape):
     study_id = CharField(source="study_key")
     differences = Changed(many=True, help_text="Before it is confirmed: what would change.")
-    refusal = CharField(help_text="Before it is confirmed: why the study would stay as it is; else empty.")
+    refusal = Words(help_text="Before it is confirmed: why the study would stay as it is; else empty.")
     outcome = ChoiceField(choices=["", *BulkEditItem.Outcome.values])
-    outcome_reason = CharField()
+    outcome_reason = Words()
 
 
 class FileProblem(Shape):
     file = CharField()
     line = IntegerField(allow_null=True)
     field = CharField(help_text="Empty where the whole record or file is meant.")
-    reason = CharField(help_text="What to correct.")
+    reason = Words(help_text="What to correct.")
     weight = choice(Weight)
 
 
@@ -259,8 +267,8 @@ class Item(Shape):
         "and adds to `other_id`. Of a list that was looked up, `not_found` and `failed` say so of an identifier.",
     )
     other_id = CharField(source="other_key", help_text="The study that it doubles or resembles.")
-    note = CharField(help_text="What was found of it, where it was looked up.")
-    doubt = CharField(help_text="Why it is not chosen unless somebody does; empty where nothing speaks against it.")
+    note = Words(help_text="What was found of it, where it was looked up.")
+    doubt = Words(help_text="Why it is not chosen unless somebody does; empty where nothing speaks against it.")
     passages = IntegerField(source="n_passages", help_text="Of `joins`: those that it adds.")
     broken = IntegerField(
         source="n_blocking", help_text="Places in its text that look broken and stand in the way of publishing."
@@ -269,4 +277,4 @@ class Item(Shape):
     differences = Changed(many=True, help_text="Before it is confirmed: how the study here would differ.")
     problems = FileProblem(many=True, help_text="Of its line.")
     outcome = ChoiceField(choices=["", *ImportItem.Outcome.values])
-    outcome_reason = CharField()
+    outcome_reason = Words()

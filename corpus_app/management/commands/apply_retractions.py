@@ -35,8 +35,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{match.study_id}: {match.entry.notice.replace('_', ' ')} ({match.entry.reason})")
         if options["dry_run"]:
             self.stdout.write(
-                f"{len(matches)} studies are named among {len(reading.entries):,} papers; nothing was marked."
+                f"{len(matches)} sources are named among {len(reading.entries):,} papers; nothing was marked."
             )
             return
         done = curation.apply_retractions(matches, by=None, by_name="apply_retractions")
-        self.stdout.write(f"{len(done)} studies were marked; {len(matches) - len(done)} were already.")
+        self.stdout.write(f"{len(done)} sources were marked; {len(matches) - len(done)} were already.")

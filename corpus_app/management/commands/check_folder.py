@@ -25,19 +25,17 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         lines = [*map(str, corpus.problems), *curation.find_faults(corpus)]
         if not lines and not corpus.studies:
-            lines.append(
-                f"{folder / sources.STUDIES}: holds no file yet; put your pages, books and JSON of studies there."
-            )
+            lines.append(f"{folder / sources.STUDIES}: holds no file yet; put your pages, books and JSON files there.")
         for line in lines:
             self.stderr.write(line)
         for note in corpus.notes:
             self.stdout.write(f"Note: {note}")
         passages = sum(len(study.passages) for study in corpus.studies)
         self.stdout.write(
-            f"Sound studies: {len(corpus.studies)}, with {passages} passages; broken: {corpus.broken}. "
+            f"Sound sources: {len(corpus.studies)}, with {passages} passages; broken: {corpus.broken}. "
             f"Concepts: {len(corpus.vocabulary.concepts)}. Problems: {len(lines)}."
         )
         if lines:
             raise CommandError(
-                "Correct these, or import what is sound: a published study with broken text stays a draft."
+                "Correct these, or import what is sound: a published source with broken text stays a draft."
             )

@@ -37,6 +37,6 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{folder} cannot be written: {error.strerror}.") from None
         self.stdout.write(
-            f"{exported.studies} studies with {exported.passages} passages "
+            f"{exported.studies} sources with {exported.passages} passages "
             f"and {exported.concepts} concepts in {folder}."
         )

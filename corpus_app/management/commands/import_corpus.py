@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = (
         "Imports a corpus folder (studies/*.json, concepts.json, studies_master.csv), a studies_master.csv alone, "
         f"or a file of any format that the desk reads ({sources.FORMAT_NAMES}). "
-        "Sound studies are imported, broken ones are named with file, line, field and reason. "
+        "Sound sources are imported, broken ones are named with file, line, field and reason. "
         "Safe to repeat."
     )
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("path", type=Path, help="the folder or the file")
         parser.add_argument("--dry-run", action="store_true", help="say what would happen, and change nothing")
         parser.add_argument(
-            "--publish", action="store_true", help="publish the studies whose file says so, or that come in"
+            "--publish", action="store_true", help="publish the sources whose file says so, or that come in"
         )
         parser.add_argument(
             "--replace-settings",
@@ -40,7 +40,7 @@ class Command(BaseCommand):
             help="let site.toml and the word lists of the folder replace what was changed at the desk",
         )
         parser.add_argument("--submit", action="store_true", help="hand what comes in from a file over for review")
-        parser.add_argument("--collection", default="", metavar="SLUG", help="for studies whose file names none")
+        parser.add_argument("--collection", default="", metavar="SLUG", help="for sources whose file names none")
         parser.add_argument("--by", metavar="USER", help="whose act this is in the history (a user name)")
 
     def handle(self, *, path: Path | str, dry_run: bool, publish: bool, by: str | None, **options: Any) -> None:
@@ -71,10 +71,10 @@ class Command(BaseCommand):
 
     def _progress(self, done: int, total: int) -> None:
         if self.stdout.isatty():
-            self.stdout.write(f"\rReading studies: {done} of {total}", ending="\n" if done == total else "")
+            self.stdout.write(f"\rReading sources: {done} of {total}", ending="\n" if done == total else "")
             self.stdout.flush()
         elif done == total or done % 50 == 0:
-            self.stdout.write(f"Reading studies: {done} of {total}")
+            self.stdout.write(f"Reading sources: {done} of {total}")
 
     def _print(self, report: curation.ImportReport, *, dry_run: bool) -> None:
         for problem in report.problems:
@@ -83,12 +83,12 @@ class Command(BaseCommand):
             self.stdout.write(note)
         self.stdout.write(
             f"{'Dry run, nothing was changed. ' if dry_run else ''}"
-            f"Studies: {report.created} new, {report.updated} changed, {report.unchanged} unchanged, "
+            f"Sources: {report.created} new, {report.updated} changed, {report.unchanged} unchanged, "
             f"{report.broken} broken; {report.published} published. "
             f"Passages: {report.passages}. Concepts and relations: {report.concepts}."
         )
         if report.publishable:
-            self.stdout.write(f"{report.publishable} studies are ready to be published: repeat with --publish.")
+            self.stdout.write(f"{report.publishable} sources are ready to be published: repeat with --publish.")
 
     # --- Other formats, through an import job like at the desk
 

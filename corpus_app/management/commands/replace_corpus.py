@@ -16,7 +16,7 @@ from corpus_app.management.commands.import_corpus import find_user
 
 class Command(BaseCommand):
     help = (
-        "Replaces the corpus by a folder: studies, concepts, site file and word lists, all or nothing. Studies that "
+        "Replaces the corpus by a folder: sources, concepts, site file and word lists, all or nothing. Sources that "
         "the folder does not have are archived: no question finds them, and stored answers keep their words."
     )
 
@@ -64,7 +64,7 @@ class Command(BaseCommand):
             self.stdout.write(note)
         report = done.imported
         self.stdout.write(
-            f"Archived {was} {len(done.archived)} studies and removed {done.concepts} concepts. "
-            f"Brought in {was} {report.created} new studies and {report.updated} changed ones, {report.unchanged} "
+            f"Archived {was} {len(done.archived)} sources and removed {done.concepts} concepts. "
+            f"Brought in {was} {report.created} new sources and {report.updated} changed ones, {report.unchanged} "
             f"stay; {report.published} {was} published."
         )
