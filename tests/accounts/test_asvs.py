@@ -14,7 +14,7 @@ from inform_site.clients.models import QuotaCounter
 from inform_site.models import LoginAttempt
 from qa_app.answers.claim_checking import MOST_CLAIMS
 from qa_app.models import Feedback, FeedbackQuerySet, Follower, SentQuestion, SentQuestionQuerySet
-from qa_app.pages import history
+from qa_app.pages.history import MAX_AGE_SECONDS
 from tests import check
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +96,7 @@ def test_what_is_stored_of_people_is_protected_and_kept_as_the_table_says() -> N
     rows = {row[0]: row for row in re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", page, re.MULTILINE)}
     kept = {
         "the list of a browser's own questions": (
-            timedelta(seconds=history.MAX_AGE_SECONDS),
+            timedelta(seconds=MAX_AGE_SECONDS),
             timedelta(days=180),
             "180 days",
         ),

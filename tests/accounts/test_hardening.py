@@ -165,10 +165,10 @@ from django.http import HttpRequest
 from django.test import RequestFactory
 from inform_site import language
 from inform_site.accounts import browsers
-from qa_app.pages import history
+from qa_app.pages.history import remember
 chosen = RequestFactory().post("/language/", {"language": "de"}, secure=True, HTTP_HOST="inform.example")
 response = language.choose(chosen)
-history.remember(HttpRequest(), response, "an-answer")
+remember(HttpRequest(), response, "an-answer")
 browsers.remember(HttpRequest(), response, "robin")
 cookies = [{"name": cookie.key, **cookie} for cookie in response.cookies.values()]
 print(json.dumps([cookies, settings.MESSAGE_STORAGE]))
