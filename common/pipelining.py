@@ -51,6 +51,13 @@ def first_row(statement: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] 
         return psycopg.Cursor(driver).execute(statement, parameters, prepare=True).fetchone()
 
 
+def binary_rows(statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement, sent in binary: bytes take half the size of text. Raises DatabaseError."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        return psycopg.Cursor(connection.connection).execute(statement, parameters, binary=True).fetchall()
+
+
 def execute_binary(statement: str, parameters: Sequence[Any]) -> None:
     """Run a statement with binary parameters, which Django would send as text. Raises DatabaseError."""
     connection.ensure_connection()

@@ -28,8 +28,8 @@ def audit_answers() -> list[str]:
         except KeyError as error:
             faults.append(f"answer {answer.pk}: its passage {error} is not stored")
             continue
-        said = [("headline", body["headline"])] if body["headline"] else []
-        said += [(part, row) for part in ("summary", "answer") for row in body[part]["sentences"]]
+        parts = {part: body[part]["sentences"] for part in ("summary", "answer")} | {"headline": [body["headline"]]}
+        said = [(part, row) for part, rows in parts.items() for row in rows if row]
         promised = {(part, row["text"]): sorted(map(_span, row["support"])) for part, row in said}
         if stored != promised:
             faults.append(f"answer {answer.pk}: {len(stored)} of {len(said)} sentences are stored as they were sent")

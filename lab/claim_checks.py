@@ -25,13 +25,9 @@ EDITED_EACH = 25  # sentences of each kind of edit
 NOT_CLAIMS = frozenset({"other study", "trimmed", "joined"})
 """Edits that change what is cited, or leave no whole sentence."""
 LABELS: Mapping[str, str] = {
-    "supported": "supported",
-    "refuted": "contradicted",
-    "contradicted": "contradicted",
-    "not_enough_info": "not_covered",
-    "not_covered": "not_covered",
-    "unsupported": "unsupported",
-}
+    "supported": "supported", "refuted": "contradicted", "contradicted": "contradicted",
+    "not_enough_info": "not_covered", "not_covered": "not_covered", "unsupported": "unsupported",
+}  # fmt: skip
 """Verdicts by the labels of the files; `unsupported` is right where the verdict is not `supported`."""
 
 

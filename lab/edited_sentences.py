@@ -88,35 +88,13 @@ def _abstract(row: dict[str, object]) -> Passage:
         place += len(text) + 1
     number = int(str(row["doc_id"]))
     study = Study(
-        f"D{number}",
-        str(row["title"]),
-        (),
-        None,
-        None,
-        None,
-        None,
-        Design.OTHER,
-        True,
-        "abstracts",
-        "",
-        TrainingStatus.NOT_REPORTED,
-        AgeGroup.NOT_REPORTED,
-        Sex.NOT_REPORTED,
-        Status.PUBLISHED,
-        Notice.NONE,
-    )
+        f"D{number}", str(row["title"]), (), None, None, None, None, Design.OTHER, True, "abstracts", "",
+        TrainingStatus.NOT_REPORTED, AgeGroup.NOT_REPORTED, Sex.NOT_REPORTED, Status.PUBLISHED, Notice.NONE,
+    )  # fmt: skip
     return Passage(
-        -number,
-        1,
-        study,
-        0,
-        Section.ABSTRACT,
-        None,
-        str(row["title"]),
-        " ".join(texts),
-        PassageKind.EXCERPT,
+        -number, 1, study, 0, Section.ABSTRACT, None, str(row["title"]), " ".join(texts), PassageKind.EXCERPT,
         tuple(sentences),
-    )
+    )  # fmt: skip
 
 
 def edit(passages: Sequence[Passage], *, each: int, seed: int) -> tuple[Edited, ...]:
@@ -276,13 +254,9 @@ def _keep(pattern: re.Pattern[str], how: str) -> Edit:
 
 
 _TRIMS: tuple[Edit, ...] = (
-    _cut(_CLAUSE, "opening clause"),
-    _cut(_REPORT, "report"),
-    _cut(_LEADING, "opening word"),
-    _bracket,
-    _keep(_LAST_CLAUSE, "last clause"),
-    _keep(_PHRASE, "last phrase"),
-)
+    _cut(_CLAUSE, "opening clause"), _cut(_REPORT, "report"), _cut(_LEADING, "opening word"), _bracket,
+    _keep(_LAST_CLAUSE, "last clause"), _keep(_PHRASE, "last phrase"),
+)  # fmt: skip
 
 
 def _join(passage: Passage, place: int, rng: random.Random) -> Edited | None:
@@ -455,21 +429,13 @@ _VERBS = re.compile(
 _NEGATED: tuple[tuple[str, str, str], ...] = (
     (r"\b(did|does|do) not (\w+)", r"\2", "not taken out"),
     (r"\b(is|are|was|were|has|have|had|can|could|may|might|should|will|would) not\b", r"\1", "not taken out"),
-    (r"\bcannot\b", "can", "not taken out"),
-    (r"\bnot ", "", "not taken out"),
-    (r"\b[Nn]o (?=\w)", "a ", "no taken out"),
-    (r"\bNo (?=\w)", "Some ", "no taken out"),
-    (r"\bwithout\b", "with", "without"),
-    (r"\bnever\b", "always", "never"),
-    (r"\bnone\b", "all", "none"),
-    (r"\bneither (\w+) nor\b", r"both \1 and", "neither"),
-    (r"\bnor\b", "and", "nor"),
-    (r"\bnon-?(?=\w)", "", "prefix taken out"),
-    (r"\bunchanged\b", "changed", "prefix taken out"),
-    (r"\black(?:ed|s|ing)?( of)?\b", "had", "lack"),
-    (r"\bfailed to\b", "managed to", "failed"),
-    (r"\babsence\b", "presence", "absence"),
-    (r"\bunable to\b", "able to", "unable"),
+    (r"\bcannot\b", "can", "not taken out"), (r"\bnot ", "", "not taken out"),
+    (r"\b[Nn]o (?=\w)", "a ", "no taken out"), (r"\bNo (?=\w)", "Some ", "no taken out"),
+    (r"\bwithout\b", "with", "without"), (r"\bnever\b", "always", "never"), (r"\bnone\b", "all", "none"),
+    (r"\bneither (\w+) nor\b", r"both \1 and", "neither"), (r"\bnor\b", "and", "nor"),
+    (r"\bnon-?(?=\w)", "", "prefix taken out"), (r"\bunchanged\b", "changed", "prefix taken out"),
+    (r"\black(?:ed|s|ing)?( of)?\b", "had", "lack"), (r"\bfailed to\b", "managed to", "failed"),
+    (r"\babsence\b", "presence", "absence"), (r"\bunable to\b", "able to", "unable"),
     (r"\bfewer? or no\b", "many", "no"),
 )  # fmt: skip
 _PREFIXED = re.compile(

@@ -45,15 +45,11 @@ def _ask(label: Mapping[str, Any]) -> dict[str, Any]:
     meant = body["understood_as"] or body["question"]
     lead = _lead(body)
     return {
-        "id": label["id"],
-        "set": label["set"],
-        "kind": label["kind"],
-        "meant": meant,
+        "id": label["id"], "set": label["set"], "kind": label["kind"], "meant": meant,
         "subject_kept": has_subject(meant, label["subject"], label["gone"]),
-        "right_lead": lead in label["lead"] if label["lead"] else lead is None,
-        "lead": lead,
+        "right_lead": lead in label["lead"] if label["lead"] else lead is None, "lead": lead,
         "outcome": body["outcome"],
-    }
+    }  # fmt: skip
 
 
 def has_subject(meant: str, subject: list[list[str]], gone: list[str]) -> bool:

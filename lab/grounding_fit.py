@@ -70,12 +70,8 @@ def fit(folders: Sequence[Path], *, cache: Path, report: Progress) -> dict[str, 
     data = ", ".join(folder.name for folder in folders)
     encoder = search.encoder_name()
     return {
-        "kind": "grounding",
-        "encoder": encoder,
-        "data": data,
-        "figures": {"bare": figures},
-        "models": {"bare": row},
-    }
+        "kind": "grounding", "encoder": encoder, "data": data, "figures": {"bare": figures}, "models": {"bare": row},
+    }  # fmt: skip
 
 
 def read_examples(folder: Path, *, cache: Path, report: Progress) -> Iterator[Example]:

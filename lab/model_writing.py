@@ -57,14 +57,10 @@ def _ask(golden: Golden) -> Row:
     ending = answering.make(question, writer="llm")
     generator = ending.generator
     return Row(
-        golden.id,
-        ending.outcome.value,
-        generator.name if ending.outcome.is_answer else "",
-        generator.fallback_reason or "",
-        round(perf_counter() - start, 2),
-        generator.tokens or 0,
+        golden.id, ending.outcome.value, generator.name if ending.outcome.is_answer else "",
+        generator.fallback_reason or "", round(perf_counter() - start, 2), generator.tokens or 0,
         count_unverified(ending),
-    )
+    )  # fmt: skip
 
 
 def count_unverified(ending: Ending) -> int:

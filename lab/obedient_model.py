@@ -79,8 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.n_asked += 1
         prompt, material = body["messages"][0]["content"], json.loads(body["messages"][-1]["content"])
         schema = (body.get("response_format") or {}).get("json_schema") or {}
-        chance = random.Random(self.server.n_asked)  # noqa: S311  # no secret
-        rows = obey(prompt, material, 10 if schema.get("name") == "answer" else 4, chance)
+        most = 10 if schema.get("name") == "answer" else 4
+        rows = obey(prompt, material, most, random.Random(self.server.n_asked))  # noqa: S311  # no secret
         is_stream = bool(body.get("stream"))
         message = {("delta" if is_stream else "message"): {"role": "assistant", "content": draft(rows)}}
         choices = [{"index": 0, "finish_reason": "stop", **message}]

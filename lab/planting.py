@@ -61,14 +61,10 @@ def measure(texts: Sequence[str], *, plants: int = 1_000, seed: int = 1, lexicon
             missed.append(planted)
     wrongly = tuple((text, finding) for text, findings in clean for finding in findings)
     return Measured(
-        planted=sum(total.values()),
-        found=sum(found.values()),
-        by_kind={kind.value: (found[kind], total[kind]) for kind in kinds if total[kind]},
-        clean=len(clean),
-        flagged=sum(bool(findings) for _, findings in clean),
-        missed=tuple(missed),
-        wrongly=wrongly,
-    )
+        planted=sum(total.values()), found=sum(found.values()),
+        by_kind={kind.value: (found[kind], total[kind]) for kind in kinds if total[kind]}, clean=len(clean),
+        flagged=sum(bool(findings) for _, findings in clean), missed=tuple(missed), wrongly=wrongly,
+    )  # fmt: skip
 
 
 def plant(text: str, kind: Kind, rng: random.Random) -> Planted | None:

@@ -83,14 +83,9 @@ def legs(names: str) -> tuple[Leg, ...]:
 
 
 def run(
-    folder: Path,
-    *,
-    chosen: Sequence[Leg],
-    policy: Policy,
-    limit: int | None,
-    cache: Path,
+    folder: Path, *, chosen: Sequence[Leg], policy: Policy, limit: int | None, cache: Path,
     report: scratch_corpus.Report,
-) -> Trial:
+) -> Trial:  # fmt: skip
     """Rank all questions with the chosen methods in a temporary database. Raises BadBenchmark."""
     benchmark = scratch_corpus.read(folder)
     questions = _sample(benchmark.questions, limit)
@@ -108,13 +103,9 @@ def _sample(questions: Mapping[str, str], limit: int | None) -> dict[str, str]:
 
 
 def _run(
-    benchmark: scratch_corpus.Benchmark,
-    questions: dict[str, str],
-    documents: Mapping[int, str],
-    chosen: Sequence[Leg],
-    policy: Policy,
-    report: scratch_corpus.Report,
-) -> Trial:
+    benchmark: scratch_corpus.Benchmark, questions: dict[str, str], documents: Mapping[int, str],
+    chosen: Sequence[Leg], policy: Policy, report: scratch_corpus.Report,
+) -> Trial:  # fmt: skip
     """Run all methods on each question in turn, so that other load on the machine affects all of them alike."""
     done = Trial(benchmark, questions, policy, search.encoder_name(), {leg: {} for leg in chosen}, {}, [])
     done.milliseconds.update({leg: [] for leg in chosen})

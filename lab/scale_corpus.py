@@ -116,29 +116,21 @@ def _write(drafts: Sequence[_Draft], encoder: str, shelves: Sequence[Collection]
     numbers = np.random.default_rng([1, first])
     studies = [
         Study(
-            pk=pk,
-            study_id=f"L{number:07}",
-            title=scale_text.title_of(group[0].text),
-            year=1990 + number % 35,
+            pk=pk, study_id=f"L{number:07}", title=scale_text.title_of(group[0].text), year=1990 + number % 35,
             design=tuple(records.Design)[number % len(records.Design)].value,
             collection=shelves[0 if number % 2 else number // 2 % len(shelves)],
-            status=records.Status.PUBLISHED.value,
-            indexed_by=metric.space(encoder),
+            status=records.Status.PUBLISHED.value, indexed_by=metric.space(encoder),
         )
         for number, (pk, group) in enumerate(zip(reserve_ids(Study, len(groups)), groups, strict=True), start=first)
-    ]
+    ]  # fmt: skip
     owned = [(study, draft) for study, group in zip(studies, groups, strict=True) for draft in group]
     rows = [
         Passage(
-            pk=pk,
-            study=study,
-            position=place % PASSAGES_EACH,
-            section=records.Section.ABSTRACT.value,
-            text=draft.text,
-            content_hash=passages.content_hash(heading="", text=draft.text),
+            pk=pk, study=study, position=place % PASSAGES_EACH, section=records.Section.ABSTRACT.value,
+            text=draft.text, content_hash=passages.content_hash(heading="", text=draft.text),
         )
         for place, (pk, (study, draft)) in enumerate(zip(reserve_ids(Passage, len(owned)), owned, strict=True))
-    ]
+    ]  # fmt: skip
     copy_rows(studies)
     copy_rows(rows)
     copy_rows(
@@ -166,25 +158,19 @@ def _sentences(row: Passage, draft: _Draft, encoder: str, numbers: np.random.Gen
 def _findings(studies: Sequence[Study], groups: Sequence[Sequence[_Draft]]) -> list[Finding]:
     return [
         Finding(
-            pk=pk,
-            study=study,
-            position=0,
-            intervention=" ".join(group[0].text.split()[:3]),
+            pk=pk, study=study, position=0, intervention=" ".join(group[0].text.split()[:3]),
             outcome=" ".join(group[1].text.split()[:3]),
             direction=tuple(records.Direction)[pk % len(records.Direction)].value,
             statement=group[1].text[slice(*passages.split_sentences(group[1].text)[0])],
         )
         for pk, study, group in zip(reserve_ids(Finding, len(studies)), studies, groups, strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def _write_short_texts(
-    studies: Sequence[Study],
-    findings: Sequence[Finding],
-    vectors: Sequence[embedding.Matrix],
-    encoder: str,
+    studies: Sequence[Study], findings: Sequence[Finding], vectors: Sequence[embedding.Matrix], encoder: str,
     numbers: np.random.Generator,
-) -> None:
+) -> None:  # fmt: skip
     """Write titles and statements as `indexing` does, with vectors near that of the study's first passage."""
     texts = [
         (study, text, vector)
@@ -204,13 +190,8 @@ def _write_short_texts(
     copy_rows(rows)
     copy_rows(
         StudyTextVector(
-            text=row,
-            study=row.study,
-            collection_id=row.study.collection_id,
-            kind=row.kind,
-            encoder=metric.space(encoder),
-            searchable=True,
-            vector=vector,
+            text=row, study=row.study, collection_id=row.study.collection_id, kind=row.kind,
+            encoder=metric.space(encoder), searchable=True, vector=vector,
         )
         for row, vector in zip(rows, near, strict=True)
-    )
+    )  # fmt: skip

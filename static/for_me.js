@@ -27,24 +27,33 @@
   // What is chosen here, of what this corpus offers.
   const wanted = (panel) => selects(panel).filter(({ value }) => value).map(({ name, value }) => `${name}:${value}`);
 
-  function badge() {
+  function badge(isMixed) {
     const mark = document.createElement("span");
-    mark.className = "badge like-me";
+    mark.className = isMixed ? "badge like-me mixed" : "badge like-me";
     mark.lang = document.documentElement.lang; // the line around it may be in the language of the studies
-    mark.textContent = told("About people like you");
+    mark.textContent = isMixed ? told("People like you among others") : told("About people like you");
     return mark;
   }
 
+  // A study of a value that nobody can choose, such as mixed ages, has people like the reader among others.
+  const isMixed = (panel, about) => selects(panel).some(({ name, value, options }) => value && about.some((pair) =>
+    pair.startsWith(`${name}:`) && ![...options].some((option) => pair === `${name}:${option.value}`)));
+
   function mark(panel) {
     const pairs = wanted(panel);
-    const fits = (element) => pairs.length > 0 && pairs.every((pair) => element.dataset.about.split(" ").includes(pair));
+    const about = (element) => element.dataset.about.split(" ");
+    const fits = (element) => pairs.length > 0 && pairs.every((pair) => about(element).includes(pair));
+    const fitsAmongOthers = (element) => fits(element) && isMixed(panel, about(element));
     document.querySelectorAll(".like-me").forEach((old) => old.remove());
     const marked = [...document.querySelectorAll("[data-about]")];
-    marked.filter(fits).forEach((element) => (element.querySelector(".study-title") || element).append(" ", badge()));
+    marked.filter(fits).forEach((element) =>
+      (element.querySelector(".study-title") || element).append(" ", badge(fitsAmongOthers(element))));
     const sources = marked.filter((element) => element.matches("li"));
-    const figures = { n: sources.filter(fits).length, all: sources.length };
-    panel.querySelector("[data-like-me-count]").textContent =
-      pairs.length && figures.all ? told("About people like you: {n} of the {all} studies cited here.", figures) : "";
+    const mixed = sources.filter(fitsAmongOthers).length;
+    const figures = { n: sources.filter(fits).length - mixed, all: sources.length };
+    const counts = [told("About people like you: {n} of the {all} studies cited here.", figures)];
+    if (mixed) counts.push(told("With people like you among others: {n}.", { n: mixed }));
+    panel.querySelector("[data-like-me-count]").textContent = pairs.length && figures.all ? counts.join(" ") : "";
     panel.querySelector("[data-clear]").hidden = !pairs.length;
   }
 

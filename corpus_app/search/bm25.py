@@ -1,7 +1,7 @@
 """BM25 in PostgreSQL: the weights of a question's lexemes, and the best texts of a kind, exact and without a full scan.
 
 The form is Lucene's. All statistics are those of the whole searchable corpus, even in a collection. How the best are
-found is written at the functions of the migration `0026_term_statistics`, and why in docs/adr/0008-max-score.md.
+found is written at the functions of the migration `0032_ordered_postings`, and why in docs/adr/0008-max-score.md.
 """
 
 from __future__ import annotations

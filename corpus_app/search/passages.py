@@ -167,9 +167,7 @@ def _facets(stored: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _read_sentences(passage_ids: list[int]) -> dict[int, list[records.Sentence]]:
-    with connection.cursor() as cursor:
-        cursor.execute(_SENTENCES, [encoder_name(), passage_ids])
-        rows = cursor.fetchall()
+    rows = pipelining.binary_rows(_SENTENCES, [encoder_name(), passage_ids])
     found: dict[int, list[records.Sentence]] = defaultdict(list)
     for passage_pk, start, end, packed, role, self_containedness in rows:
         vector = None if packed is None else _unpack(packed)

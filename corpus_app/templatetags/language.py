@@ -25,6 +25,8 @@ SCRIPT_WORDS = (
     N_("1 question below. Down arrow to choose."),
     N_("About people like you"),
     N_("About people like you: {n} of the {all} studies cited here."),
+    N_("People like you among others"),
+    N_("With people like you among others: {n}."),
     N_("Also searched for:"),
     N_("Answered before"),
     N_("Answered by the studies"),

@@ -64,6 +64,14 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Trait:
+    """A facet in which the studies differ, with those of each value."""
+
+    label: str
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Meter:
     """Studies counted by where they stand; each counts once."""
 
@@ -71,7 +79,7 @@ class Meter:
     subject: str
     """The intervention whose benefit or harm is meant; empty where the answer names none."""
     sides: tuple[StanceGroup, ...]
-    groups: tuple[Group, ...]
+    traits: tuple[Trait, ...]
     not_counted: int
     """Number of cited studies that are not in the picture: they compared or measured something else."""
     retracted: int
@@ -105,7 +113,7 @@ def draw_meter(payload: Payload, cited: Mapping[str, int], known: Mapping[str, R
         outcome=agreement.get("outcome_name") or "",
         subject=_subject(agreement),
         sides=sides,
-        groups=tuple(_groups({study_id: stances[study_id] for study_id in counted})),
+        traits=tuple(_traits({study_id: stances[study_id] for study_id in counted})),
         not_counted=len(cited.keys() - named),
         retracted=len(named - counted),
     )
@@ -146,16 +154,20 @@ def _mark(study: Reference, finding_id: int, index: int | None, sentences: Mappi
     )
 
 
-def _groups(stances: Mapping[str, str]) -> Iterator[Group]:
-    """Yield the studies by the values of the first facet in which they differ."""
+def _traits(stances: Mapping[str, str]) -> Iterator[Trait]:
+    """Yield each facet in which the studies differ, and how those of each value stand."""
     studies = search.studies(stances)
     for key, facet in search.site().facets.items() if len(studies) == len(stances) else ():
         by_value = _by_value(facet, key, studies)
         if len(by_value) > 1:
-            for label, members in by_value.items():
-                counts = Counter(stances[study_id] for study_id in members)
-                yield Group(label, tuple((stance, counts[stance]) for stance in STANCES if counts[stance]))
-            return
+            counts = {label: Counter(stances[study_id] for study_id in own) for label, own in by_value.items()}
+            yield Trait(
+                facet.label,
+                tuple(
+                    Group(label, tuple((stance, own[stance]) for stance in STANCES if own[stance]))
+                    for label, own in counts.items()
+                ),
+            )
 
 
 def _by_value(facet: Facet, key: str, studies: Mapping[str, Study]) -> dict[str, list[str]]:

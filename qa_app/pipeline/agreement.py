@@ -142,20 +142,38 @@ def studies_on_question(
     What measures an outcome, or is a kind of it by its name ("grip strength" of "strength"), counts as the outcome; a
     kind of thing that an intervention is ("supplement") does not count as another intervention.
     """
-    asked, names = {c.concept_id for c in interventions}, _names(outcomes)
-    broader = _names(interventions)
-    measures = {pk for outcome in outcomes for pk in (outcome.concept_id, *outcome.measured_by)}
     own: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
-        tested = map_finding(finding, aliases)
-        others = tested.main - asked
-        is_tested = asked <= tested.main and all(_is_kind(broader, _names([by_id[pk]])) for pk in others)
-        if not is_tested or tested.comparator or finding.is_unconfirmed or not finding.lean:
-            continue
-        kinds = (pk in measures or _is_kind(_names([by_id[pk]]), names) for pk in tested.outcome)
-        if _names_any(finding.outcome, names) or (tested.outcome and all(kinds)):
+        is_counted = finding.lean and not finding.is_unconfirmed
+        is_tested = is_counted and tests_just(finding, interventions, aliases, by_id)
+        if is_tested and measures_any(finding, outcomes, aliases, by_id):
             own[finding.study_id].append(finding)
     return tuple(_study_lean(rows) for rows in own.values())
+
+
+def tests_just(
+    finding: Finding, interventions: Sequence[Concept], aliases: AliasIndex, by_id: Mapping[str, Concept]
+) -> bool:
+    """Tell whether a finding tested all of these interventions and none besides, against no other."""
+    tested, asked = map_finding(finding, aliases), {concept.concept_id for concept in interventions}
+    broader = _names(interventions)
+    is_tested = asked <= tested.main and all(_is_kind(broader, _names([by_id[pk]])) for pk in tested.main - asked)
+    return is_tested and not tested.comparator
+
+
+def measures_any(
+    finding: Finding, outcomes: Sequence[Concept], aliases: AliasIndex, by_id: Mapping[str, Concept]
+) -> bool:
+    """Tell whether a finding measured one of these outcomes, what measures it, or kinds of it alone.
+
+    Where its outcome maps to no concept, the words decide.
+    """
+    names, measured = _names(outcomes), map_finding(finding, aliases).outcome
+    if not measured:
+        return _names_any(finding.outcome, names)
+    measures = {pk for outcome in outcomes for pk in (outcome.concept_id, *outcome.measured_by)}
+    is_kind = all(pk in measures or _is_kind({_stems(by_id[pk].name)}, names) for pk in measured)
+    return is_kind or not measured.isdisjoint(outcome.concept_id for outcome in outcomes)
 
 
 def _study_lean(findings: Sequence[Finding]) -> StudyLean:
@@ -176,10 +194,10 @@ def consensus(studies: Iterable[tuple[StudyLean, float]]) -> Lean | None:
     Each comes with its weight (`weigh`).
     """
     counted = list(studies)
-    return _clear_side(_sum_sides(counted)) if len(counted) >= LEAST_STUDIES else None
+    return _clear_side(sum_sides(counted)) if len(counted) >= LEAST_STUDIES else None
 
 
-def _sum_sides(studies: Iterable[tuple[StudyLean, float]]) -> Mapping[Lean, float]:
+def sum_sides(studies: Iterable[tuple[StudyLean, float]]) -> Mapping[Lean, float]:
     """Return the weight of the studies on each side; mixed and unclear ones are on none."""
     sides: dict[Lean, float] = defaultdict(float)
     for row, weight in studies:
@@ -223,7 +241,7 @@ def is_conflicting(studies: Sequence[StudyLean], weights: Mapping[str, float]) -
     `CLEARLY_STRONGER` times the weight of all others together. Studies that favour something differ from studies
     without a clear difference.
     """
-    sides = _sum_sides((row, weights[row.study_id]) for row in studies if row.lean in SIDES)
+    sides = sum_sides((row, weights[row.study_id]) for row in studies if row.lean in SIDES)
     return len(sides) > 1 and _clear_side(sides) is None
 
 

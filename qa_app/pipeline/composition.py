@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from corpus_app.records import Passage
+from corpus_app.records import Lean, Passage
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Request
 from qa_app.pipeline.question.numbers import find_years
@@ -87,22 +87,30 @@ def compose(
         return _chronicle(events, place, context, policy)
     if context.query.request in INTRODUCING and ordinary:
         return _survey(ordinary, place, context, policy, budget)
-    leaders = [q for q in plain if context.agrees(q)] or [*plain, *ordinary]
+    leaders = [q for q in plain if context.leads(q)] or [*plain, *ordinary]
     leader = next((study for study in ranked if any(q.study_id == study for q in leaders)), None)
     if leader is None:
         return None
+    place[leader] = -1
     written = [q for q in plain if q.study_id == leader]
     leading = written or _unwritten([p for p in passages if p.study.study_id == leader], context, policy, mode)
-    leading = [q for q in leading if context.agrees(q)] or leading
+    leading = [q for q in leading if context.leads(q)] or leading
     weights = policy if written else policy.for_unwritten
-    headline = max(leading, key=lambda q: (relevance(q, context, weights), -q.passage.passage_id))
+    headline = _best(leading, context, weights)
+    if headline.passage.finding_id:
+        headline = _best([q for q in leading if context.is_on_outcome(q)] or leading, context, weights)
+    fitting = [q for q in plain if context.is_on_outcome(q)]
+    if context.sides:
+        fitting = [q for q in plain if q.passage.finding_id in context.sides]
+    elif not context.is_on_outcome(headline):
+        fitting = plain
     summary = select(
-        plain,
+        fitting,
         context,
         policy,
         words=budget.summary_words,
         most_of=lambda _: 2,
-        opening=(headline,),
+        opening=(headline, *_other_sides(headline, plain, context, policy)),
     )
     summary = _by_study(summary, place)
     answer = select(
@@ -118,6 +126,22 @@ def compose(
     if not answer and not headline.is_plain:  # all that can be quoted is one quotation
         return Composition(headline, (), (headline,))
     return Composition(headline, summary, _in_order(answer, place)) if answer else None
+
+
+def _best(quotations: Sequence[Quotation], context: SelectionContext, policy: Policy) -> Quotation:
+    return max(quotations, key=lambda q: (relevance(q, context, policy), -q.passage.passage_id))
+
+
+def _other_sides(
+    headline: Quotation, plain: Sequence[Quotation], context: SelectionContext, policy: Policy
+) -> list[Quotation]:
+    """Return the best plain sentence of each side other than the headline's, where the question asks for the sides."""
+    best: dict[Lean, Quotation] = {}
+    for quotation in sorted(plain, key=lambda q: -relevance(q, context, policy)):
+        side = context.sides.get(quotation.passage.finding_id or 0)
+        if side and side is not context.sides.get(headline.passage.finding_id or 0):
+            best.setdefault(side, quotation)
+    return list(best.values())
 
 
 def _readable_alone(passage: Passage, context: SelectionContext) -> frozenset[int]:

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from corpus_app.records import Concept, Finding, Hit, Lean, Passage, PassageKind, Study, Wanted
+from corpus_app.records import Finding, Hit, Lean, Passage, PassageKind, Study, Wanted
 from qa_app.pipeline import agreement, answer_type, grounding, strength
-from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.answer_type import ExpectedAnswer
 from qa_app.pipeline.composition import Composition, compose
-from qa_app.pipeline.concepts import names_of
 from qa_app.pipeline.coverage import missing_parts
+from qa_app.pipeline.effect_sizes import states_size
+from qa_app.pipeline.matter import (
+    LEANING,
+    Matter,
+    Stances,
+    agreeing,
+    asks_direction,
+    count_sides,
+    find_agreement,
+    find_matter,
+    find_stances,
+    is_on_question,
+    is_on_what_is_asked,
+    passages_on_outcome,
+    studies_of_other_sides,
+)
 from qa_app.pipeline.passage_ranking import RankedPassages, find_pool, rank_passages
 from qa_app.pipeline.policy import Lexical, Order, Policy
 from qa_app.pipeline.ports import Corpus, CorpusFacts, Reranker
-from qa_app.pipeline.query import Intent, Query
+from qa_app.pipeline.query import Aspect, Intent, Query
 from qa_app.pipeline.records import (
-    Agreement,
     Because,
     Candidate,
     Evidence,
@@ -29,7 +41,6 @@ from qa_app.pipeline.records import (
     HeadlineVerdict,
     Question,
     Span,
-    StudyLean,
 )
 from qa_app.pipeline.reranking import rerank
 from qa_app.pipeline.retrieval import Retrieved, cited_studies, fuse, hits_by_id, load_passages, load_pool
@@ -38,26 +49,7 @@ from qa_app.pipeline.strength import StudySize
 from qa_app.pipeline.text import stem_set, words
 from qa_app.pipeline.verdict import PolarityKind, names_matter, read_polarity, verdict
 
-LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
-"""Intents that ask which way something goes: studies can disagree on it, and a verdict states it."""
-WeightedLean = tuple[StudyLean, float]
 LESS_THAN_ANY_HIT = Hit(0, 0.0, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Matter:
-    """The subject of an answer: a finding of its leading study, and where the studies of the corpus stand on it."""
-
-    finding: Finding
-    """The one that the headline quotes, or else the nearest."""
-    is_quoted: bool
-    concepts: FindingConcepts
-    outcome: Concept | None
-    """The outcome asked about, where the finding measured it; other measures of it count, too."""
-    studies: tuple[StudyLean, ...]
-    """The finding's own study first."""
-    is_on_question: bool = False
-    """Whether the studies are those on the interventions and outcomes that the question names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +85,14 @@ def gather(
     if policy.order is Order.RELEVANCE and reranker is None:
         cited = cited_studies(retrieved, policy)
     candidates = tuple(candidate for candidate in ranked.passages if candidate.passage.study.study_id in cited)
+    stances = find_stances(query, corpus.findings(cited), facts, corpus)
+    if query.aspect is Aspect.DISAGREEMENT and (others := studies_of_other_sides(stances, cited)):
+        candidates += rank_by_relevance(load_passages(others, retrieved, corpus), retrieved)
+        cited += others
     expected = _expected_answer(query, retrieved, cited)
     bindings = _bindings(expected, [c.passage for c in candidates]) if expected else {}
     findings = corpus.findings(cited)
     nearest = _nearest_finding(cited[0], retrieved, findings) if cited else None
-    on_question = _studies_on_question(query, facts, corpus)
     context = SelectionContext(
         query=query,
         vector=retrieved.vector,
@@ -106,7 +101,9 @@ def gather(
         passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
         finding_id=nearest.finding_id if nearest else None,
         leans={finding.finding_id: finding.lean for finding in findings},
-        agreeing=_agreeing(on_question),
+        leading=_leading(query, facts, stances, candidates, findings),
+        on_outcome=passages_on_outcome(query, [c.passage for c in candidates], findings, facts),
+        sides=stances.sides if query.aspect is Aspect.DISAGREEMENT else {},
         bindings=bindings,
     )
     composed = compose([c.passage for c in candidates], cited, context, policy, question.mode)
@@ -115,7 +112,7 @@ def gather(
     if composed is None:
         return None
     quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
-    matter = _matter(query, composed, nearest, findings, on_question, facts, corpus)
+    matter = find_matter(query, composed, nearest, findings, stances, facts, corpus)
     texts = [sentence for q in composed.quotations for sentence in q.sentences] + [
         passage.heading for passage in composed.passages
     ]
@@ -124,7 +121,7 @@ def gather(
         query=query,
         passages=_shown(candidates, composed, policy),
         left_out=ranked.left_out,
-        agreement=_agreement(query, matter, facts) if matter else None,
+        agreement=find_agreement(query, matter, facts) if matter else None,
         draft=composed.draft(),
         headline_study=composed.headline.study_id,
     )
@@ -139,11 +136,31 @@ def gather(
         composition=composed,
         matter=matter,
         missing=missing,
-        is_conflicting=query.intent in LEANING and not context.agreeing and agreement.is_conflicting(compared, weights),
-        strength=_strength(query, corpus, quoted, compared, is_partial=bool(missing)),
+        is_conflicting=asks_direction(query)
+        and not agreeing(stances.studies)
+        and agreement.is_conflicting(compared, weights),
+        strength=_strength(query, corpus, quoted, matter, is_partial=bool(missing)),
         absent=None if bindings else expected,
         grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),
     )
+
+
+def _leading(
+    query: Query, facts: CorpusFacts, stances: Stances, candidates: Sequence[Candidate], findings: Sequence[Finding]
+) -> frozenset[int]:  # fmt: skip
+    """Return the findings that open the answer, whichever study they are of; empty where any may."""
+    if query.aspect is Aspect.DISAGREEMENT:
+        return frozenset(stances.sides)
+    if query.aspect is not Aspect.SIZE:
+        return agreeing(stances.studies)
+    by_id = {finding.finding_id: finding for finding in findings if is_on_question(finding, query, facts)}
+    plain = [c.passage for c in candidates if c.passage.kind is PassageKind.PLAIN]
+    return frozenset(
+        finding.finding_id
+        for passage in plain
+        if passage.finding_id and (finding := by_id.get(passage.finding_id))
+        and states_size(passage.text, finding, facts.facets, facts.units)
+    )  # fmt: skip
 
 
 def _has_answer(query: Query, expected: ExpectedAnswer | None, is_bound: bool) -> bool | None:
@@ -195,21 +212,31 @@ def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[
 
 
 def _strength(
-    query: Query, corpus: Corpus, cited: Sequence[Study], studies: Sequence[StudyLean], *, is_partial: bool
+    query: Query, corpus: Corpus, cited: Sequence[Study], matter: Matter | None, *, is_partial: bool
 ) -> EvidenceStrength | None:
     """Return the curators' judgement where the question is about just what they judged and a cited study is too.
 
-    Elsewhere, grade the cited studies.
+    Elsewhere, grade the studies on the matter of the quoted finding, cited or not; without one, the cited studies.
     """
     judged = is_partial or len(query.intervention) != 1 or len(query.outcome) != 1
     certainties = () if judged else corpus.certainties(query.intervention[0], query.outcome[0])
     certainty = strength.find_certainty(certainties, query)
     if certainty and any({certainty.intervention, certainty.outcome} <= set(study.concepts) for study in cited):
         return strength.assessed(certainty, cited)
-    known = corpus.references([study.study_id for study in cited])
+    leans = matter.studies if matter else ()
+    own = {study.study_id: study for study in cited}
+    body = tuple(cited)
+    if matter and matter.is_quoted and leans:
+        uncited = [row.study_id for row in leans if row.study_id not in own]
+        others = corpus.studies(uncited) if uncited else {}
+        body = tuple(study for row in leans if (study := own.get(row.study_id) or others.get(row.study_id)))
+    known = corpus.references([study.study_id for study in body])
     sizes = {r.study_id: StudySize(r.participants, r.included_studies) for r in known}
     biases = {r.study_id: r.risk_of_bias for r in known if r.risk_of_bias}
-    return strength.grade(cited, studies, query.facets, sizes=sizes, biases=biases, is_partial=is_partial)
+    is_cited = all(study.study_id in own for study in body)
+    return strength.grade(
+        body, leans, query.facets, sizes=sizes, biases=biases, is_partial=is_partial, is_cited=is_cited
+    )
 
 
 def rank(
@@ -269,7 +296,7 @@ def headline(query: Query, facts: CorpusFacts, gathered: Gathered) -> Headline:
     passage = quotation.passage
     start, end = passage.sentences[quotation.first].start, passage.sentences[quotation.last].end
     text = passage.text[start:end]
-    counts = _counts(gathered.matter)
+    counts = count_sides(gathered.matter)
     return Headline(
         text=text,
         verdict=_verdict(query, facts, gathered),
@@ -279,93 +306,6 @@ def headline(query: Query, facts: CorpusFacts, gathered: Gathered) -> Headline:
         studies_against=counts[Lean.NO] if counts else None,
         studies_without_difference=counts[Lean.NO_CLEAR_DIFFERENCE] if counts else None,
     )
-
-
-def _named_outcomes(query: Query) -> list[Concept]:
-    named = frozenset((*query.outcome, *query.condition))
-    return [concept for concept in query.concepts if concept.concept_id in named]
-
-
-def _studies_on_question(query: Query, facts: CorpusFacts, corpus: Corpus) -> tuple[WeightedLean, ...]:
-    """Return where studies lean on the interventions and outcomes that a question names, among the people named.
-
-    Empty where it does not ask which way something goes, or sets interventions against each other.
-    """
-    outcomes, by_id = _named_outcomes(query), facts.concept_index.by_id
-    interventions = [by_id[pk] for pk in query.intervention if pk in by_id]
-    if query.intent not in LEANING or query.comparator or not (interventions and outcomes):
-        return ()
-    measures = (by_id[pk] for outcome in outcomes for pk in outcome.measured_by if pk in by_id)
-    names = [name for concept in (*outcomes, *measures) for name in names_of(concept)]
-    findings = corpus.findings_naming(names, [names_of(concept) for concept in interventions])
-    rows = agreement.studies_on_question(interventions, outcomes, findings, facts.aliases, by_id)
-    studies = corpus.studies([row.study_id for row in rows])
-    known = ((row, studies[row.study_id]) for row in rows if row.study_id in studies)
-    return tuple((row, agreement.weigh(study)) for row, study in known if _is_about(study, query))
-
-
-def _agreeing(on_question: Sequence[WeightedLean]) -> frozenset[int]:
-    """Return the findings that lean where the studies do; none where no side is clearly stronger."""
-    side = agreement.consensus(on_question)
-    found = (finding for row, _ in on_question for finding in row.findings)
-    return frozenset(finding.finding_id for finding in found if side and finding.lean is side)
-
-
-def _is_about(study: Study, query: Query) -> bool:
-    """Tell whether a study is about values of each facet that a question names."""
-    return all(set(study.values_of(facet)) & set(values) for facet, values in query.facets.values.items())
-
-
-def _counts(matter: Matter | None) -> Counter[Lean]:
-    """Return how many studies lean to each side on the quoted finding's matter; empty where none does."""
-    studies = matter.studies if matter and matter.is_quoted and matter.concepts.is_mapped else ()
-    return Counter(row.lean for row in studies if row.lean in agreement.SIDES)
-
-
-def _matter(
-    query: Query, composed: Composition, nearest: Finding | None, findings: Sequence[Finding],
-    on_question: Sequence[WeightedLean], facts: CorpusFacts, corpus: Corpus,
-) -> Matter | None:  # fmt: skip
-    pk = composed.headline.passage.finding_id
-    quoted = next((finding for finding in findings if finding.finding_id == pk), None)
-    finding = quoted or nearest
-    if finding is None:
-        return None
-    concepts = agreement.map_finding(finding, facts.aliases)
-    if any(finding in row.findings for row, _ in on_question):
-        rows = _own_first([row for row, _ in on_question], finding)
-        return Matter(finding, quoted is not None, concepts, _named_outcomes(query)[0], rows, is_on_question=True)
-    outcome = _asked_outcome(query, concepts)
-    outcomes = frozenset((outcome.concept_id, *outcome.measured_by)) if outcome else concepts.outcome
-    others = _comparable_findings(concepts, outcomes, findings, facts, corpus)
-    mapped = {other.finding_id: agreement.map_finding(other, facts.aliases) for other in others}
-    studies = agreement.studies_on(concepts, others, mapped, outcomes)
-    if not studies and finding.lean:
-        studies = (StudyLean((finding,), finding.lean),)
-    return Matter(finding, quoted is not None, concepts, outcome, _own_first(studies, finding))
-
-
-def _own_first(studies: Sequence[StudyLean], finding: Finding) -> tuple[StudyLean, ...]:
-    return tuple(sorted(studies, key=lambda row: row.study_id != finding.study_id))
-
-
-def _comparable_findings(
-    concepts: FindingConcepts, outcomes: frozenset[str], cited: Sequence[Finding], facts: CorpusFacts, corpus: Corpus
-) -> tuple[Finding, ...]:
-    """Return the findings that may be on a matter: those cited, and others that name its concepts, by study id."""
-    if not concepts.is_mapped:
-        return ()
-    by_id = facts.concept_index.by_id
-    measured = [name for pk in sorted(concepts.outcome | outcomes) if pk in by_id for name in names_of(by_id[pk])]
-    compared = [names_of(by_id[pk]) for pk in sorted(concepts.intervention | concepts.comparator)]
-    found = {finding.finding_id: finding for finding in (*cited, *corpus.findings_naming(measured, compared))}
-    return tuple(sorted(found.values(), key=lambda finding: finding.study_id))
-
-
-def _asked_outcome(query: Query, concepts: FindingConcepts) -> Concept | None:
-    """Return the outcome asked about that a finding measured, itself or by one of its measures."""
-    asked = (c for c in query.concepts if c.concept_id in {*query.outcome, *query.condition})
-    return next((c for c in asked if concepts.outcome and concepts.outcome <= {c.concept_id, *c.measured_by}), None)
 
 
 def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVerdict | None:
@@ -382,35 +322,22 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
     asked = frozenset((*query.intervention, *query.comparator, *query.outcome, *query.condition))
     if matter.outcome:
         asked |= matter.concepts.outcome
-    if query.intent in LEANING and not _is_on_what_is_asked(query, matter):
+    if query.aspect is Aspect.DISAGREEMENT:
+        return HeadlineVerdict.DEPENDS if len(count_sides(matter)) > 1 else None
+    if query.intent in LEANING and not is_on_what_is_asked(query, matter):
         return None
     if query.intent is Intent.YES_NO and polarity.kind is PolarityKind.NONE and not (query.outcome or query.condition):
         return None  # what a yes would say is not known, nor of which outcome
+    text = " ".join(gathered.composition.headline.sentences)
+    has_size = query.aspect is not Aspect.SIZE or states_size(text, matter.finding, facts.facets, facts.units)
     return verdict(
-        query.intent,
+        query.intent if has_size else Intent.CLAIM,
         polarity,
         matter.finding,
         wanted=outcomes[0].wanted if outcomes else Wanted.NEITHER,
         is_on_topic=matter.is_quoted and (matter.is_on_question or names_matter(asked, matter.concepts)),
         is_whole=not (gathered.missing or gathered.is_conflicting),
     )
-
-
-def _is_on_what_is_asked(query: Query, matter: Matter) -> bool:
-    """Tell whether a finding may be on the intervention and outcome asked about, as far as both name concepts.
-
-    Neighbours in the concept graph count as the same outcome.
-    """
-    if matter.is_on_question:
-        return True
-    concepts = matter.concepts
-    outcomes = frozenset((*query.outcome, *query.condition))
-    near = frozenset(n for c in query.concepts if c.concept_id in outcomes for n in c.neighbours)
-    pairs = (
-        (frozenset((*query.intervention, *query.comparator)), concepts.intervention | concepts.comparator),
-        (outcomes | near, concepts.outcome),
-    )
-    return all(not asked or not own or asked & own for asked, own in pairs)
 
 
 def _nearest_finding(study_id: str, retrieved: Retrieved, findings: Sequence[Finding]) -> Finding | None:
@@ -427,19 +354,6 @@ def _nearest_finding(study_id: str, retrieved: Retrieved, findings: Sequence[Fin
     ]
     wanted = max(near, default=(0.0, 0.0, None))[2]
     return next((finding for finding in findings if finding.finding_id == wanted), None)
-
-
-def _agreement(query: Query, matter: Matter, facts: CorpusFacts) -> Agreement | None:
-    """Return where the studies of the corpus stand on a matter.
-
-    None where the question does not ask which way something goes, or asks about another outcome or intervention.
-    """
-    concepts, outcome = matter.concepts, matter.outcome
-    is_asked = query.intent in LEANING and concepts.is_mapped and _is_on_what_is_asked(query, matter)
-    if not is_asked or outcome is None:
-        return None
-    done = [concept for concept in facts.concepts if concept.concept_id in concepts.intervention]
-    return Agreement(outcome, done[0] if len(done) == 1 else None, matter.studies)
 
 
 def _shown(ranked: Sequence[Candidate], composed: Composition, policy: Policy) -> tuple[Candidate, ...]:

@@ -23,6 +23,15 @@ class Intent(StrEnum):
     CLAIM = "claim"
 
 
+class Aspect(StrEnum):
+    """What a question asks of the findings beside the kind of its answer."""
+
+    SIZE = "size"
+    """How large an effect is."""
+    DISAGREEMENT = "disagreement"
+    """Why studies disagree, or whether they do."""
+
+
 class Request(StrEnum):
     """A request to the owner of a site, where its sources tell of them."""
 
@@ -128,6 +137,7 @@ class Query:
     """Whether it sets two things against each other."""
     term: Concept | None = None
     """The concept whose meaning is all that it asks for; it has a definition."""
+    aspect: Aspect | None = None
     request: Request | None = None
     is_addressed: bool = False
     """Whether it speaks to the owner of the site, whose name stands in `text`."""

@@ -47,8 +47,12 @@ class SelectionContext:
     """The finding whose curated question is nearest to the question."""
     leans: Mapping[int, Lean | None] = field(default_factory=dict)
     """Where each finding leans, by its id."""
-    agreeing: frozenset[int] = frozenset()
-    """Findings that lean where the studies do on the intervention and outcome asked about; empty where these differ."""
+    leading: frozenset[int] = frozenset()
+    """Findings of which one opens the answer, whichever study it is of; empty where any may."""
+    on_outcome: frozenset[int] = frozenset()
+    """Plain passages on an outcome that the question names, by id: they open before findings on others."""
+    sides: Mapping[int, Lean] = field(default_factory=dict)
+    """The side of each finding where a question asks why studies disagree: the answer opens with each."""
     bindings: Mapping[tuple[int, int], float] = field(default_factory=dict)
     """How well a sentence with an answer of the expected type names what is asked about, by passage and index."""
 
@@ -60,9 +64,13 @@ class SelectionContext:
         """Return how well the quotation's sentence holds the expected answer, 0 to 1."""
         return self.bindings.get((option.passage.passage_id, option.core), 0.0)
 
-    def agrees(self, option: Quotation) -> bool:
-        """Tell whether the quotation states a finding that leans where the studies do."""
-        return option.passage.finding_id in self.agreeing
+    def leads(self, option: Quotation) -> bool:
+        """Tell whether the quotation states a finding that opens the answer."""
+        return option.passage.finding_id in self.leading
+
+    def is_on_outcome(self, option: Quotation) -> bool:
+        """Tell whether the quotation is on an outcome that the question names."""
+        return option.passage.passage_id in self.on_outcome
 
     def share(self, terms: frozenset[str]) -> float:
         """Return the share of the question, by rarity, that these stems name, 0 to 1."""

@@ -57,6 +57,7 @@ class Body:
     sizes: Mapping[str, StudySize]
     leans: Sequence[StudyLean]
     biases: Mapping[str, RiskOfBias]
+    is_cited: bool
 
 
 class Severity(IntEnum):
@@ -70,15 +71,15 @@ class Severity(IntEnum):
 
 def grade(
     studies: Sequence[Study], leans: Sequence[StudyLean], asked: AskedFacets, *, sizes: Mapping[str, StudySize],
-    biases: Mapping[str, RiskOfBias] = NO_BIASES, is_partial: bool = False,
+    biases: Mapping[str, RiskOfBias] = NO_BIASES, is_partial: bool = False, is_cited: bool = True,
 ) -> EvidenceStrength | None:  # fmt: skip
-    """Return the level of evidence of the cited studies, with the rows of the table that led to it.
+    """Return the level of evidence of the studies, with the rows of the table that led to it.
 
     None where none of them is of a kind that is graded.
 
-    `leans` are where the cited studies stand on the matter of the headline, its own study first. `asked` are
-    the facets asked about; `biases` are the assessed risks of bias by study id; `is_partial` says that a part of the
-    question is not covered. Raises ValueError without a study.
+    `leans` are where the studies stand on the matter of the headline, its own study first. `asked` are the facets asked
+    about; `biases` are the assessed risks of bias by study id; `is_partial` says that a part of the question is not
+    covered, `is_cited` that the answer cites all of the studies. Raises ValueError without a study.
     """
     sound = _sound(studies)
     if not studies:
@@ -91,7 +92,7 @@ def grade(
     start = max(levels.values())
     best = [study for study in sound if levels.get(study.study_id) == start]
     ids = {study.study_id for study in best}
-    body = Body(best, sizes, [row for row in leans if row.study_id in ids], biases)
+    body = Body(best, sizes, [row for row in leans if row.study_id in ids], biases, is_cited)
     rows = [
         _design(body),
         *_number(body),
@@ -159,7 +160,8 @@ def _start(study: Study) -> tuple[CertaintyLevel, str] | None:
 
 def _design(body: Body) -> Row:
     names = dict.fromkeys(graded[1] for study in body.studies if (graded := _start(study)))
-    return 0, StrengthReason("design", f"The best evidence cited here is {' and '.join(names)}.")
+    where = "cited here" if body.is_cited else "here on this"
+    return 0, StrengthReason("design", f"The best evidence {where} is {' and '.join(names)}.")
 
 
 def _number(body: Body) -> Iterator[Row]:

@@ -88,6 +88,7 @@ SENTENCES = (
     N_("The oldest is %(study)s."),
     N_("Of %(n)s published studies here that are %(whole)s, %(part)s (%(percent)s %%) are %(description)s."),
     N_("Of %(n)s published studies here, %(part)s (%(percent)s %%) are %(description)s."),
+    N_("Of %(n)s published studies here that are %(whole)s, %(part)s are marked as %(names)s."),
     N_("Of %(n)s published studies %(part)s are marked as %(names)s."),
     N_(
         "Yes: under each answer its sources can be saved as RIS, BibTeX or CSL JSON, and the evidence table as "

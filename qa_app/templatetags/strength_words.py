@@ -14,7 +14,7 @@ from qa_app.templatetags.counted_words import facet_words
 register = template.Library()
 
 AND = N_(" and ")
-DESIGNS = "The best evidence cited here is "
+DESIGNS = (N_("The best evidence cited here is %(designs)s."), N_("The best evidence here on this is %(designs)s."))
 WAYS = (
     N_("The people studied differ from those asked about in %(ways)s."),
     N_("The sources differ from what is asked about in %(ways)s."),
@@ -52,12 +52,11 @@ def strength_reason_words(reason: Mapping[str, Any]) -> str:
     text = str(reason["text"])
     if text in FIXED:
         return gettext(text)
-    if text.startswith(DESIGNS):
-        return gettext("The best evidence cited here is %(designs)s.") % {"designs": _listed(text, DESIGNS)}
-    for message in WAYS:
-        begin = message.partition("%")[0]
-        if text.startswith(begin):
-            return gettext(message) % {"ways": _listed(text, begin)}
+    for name, messages in (("designs", DESIGNS), ("ways", WAYS)):
+        for message in messages:
+            begin = message.partition("%")[0]
+            if text.startswith(begin):
+                return gettext(message) % {name: _listed(text, begin)}
     figures = [word for word in text.split() if word.isdecimal()]
     for message in (N_("It rests on %(n)s studies."), N_("Only %(n)s people took part.")):
         if len(figures) == 1 and text == message % {"n": figures[0]}:

@@ -239,9 +239,12 @@ def test_studies_about_people_like_the_reader_are_marked_and_nothing_is_sent(pag
     panel.locator("summary").press("Enter")
     panel.get_by_label("Sex").select_option("Women")
     marked = page.locator('li[data-about~="sex:female"]').count()
-    assert marked > 0
+    mixed = page.locator('li[data-about~="sex:female"][data-about~="sex:both"]').count()
+    assert marked >= mixed > 0
     expect(marks).to_have_count(marked)
-    expect(panel.get_by_role("status")).to_contain_text(f"About people like you: {marked} of the")
+    expect(page.locator("li .badge.like-me.mixed")).to_have_text(["People like you among others"] * mixed)
+    expect(panel.get_by_role("status")).to_contain_text(f"About people like you: {marked - mixed} of the")
+    expect(panel.get_by_role("status")).to_contain_text(f"With people like you among others: {mixed}.")
     assert sent == []
 
     page.reload()

@@ -467,3 +467,17 @@ def test_the_command_reports_what_was_not_imported_or_published(run: Callable[..
         "Correct the rest and repeat: what is here already comes in only once."
     )
     assert "What would not come in: 1, named above." in run(dry_run=True)[1]
+
+
+@pytest.mark.django_db
+def test_two_workers_bring_in_two_files_and_look_up_one_list_at_a_time() -> None:
+    content = b"TY  - JOUR\nTI  - Squats\nER  -\n"
+    files = {jobs.create_job(content, file_name=name, by=None).pk for name in ("a.ris", "b.ris")}
+    lists = {jobs.create_job(b"10.1000/a", file_name="", by=None, way="lookup").pk for _ in range(2)}
+
+    with jobs.next_job() as first, jobs.next_job() as second, jobs.next_job() as third, jobs.next_job() as fourth:
+        at_work = {job.pk for job in (first, second, third) if job}
+        assert len(at_work) == 3
+        assert files < at_work
+        assert len(at_work & lists) == 1
+        assert fourth is None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -109,6 +110,26 @@ def test_an_answer_opens_with_the_first_study_to_quote(passages: list[Passage], 
     assert not any(q.passage.kind is PassageKind.PLAIN for q in found.answer)
     if mode is Mode.BEGINNER:
         assert not any(has_statistics(" ".join(q.sentences)) for q in found.summary if q.is_plain)
+
+
+def test_a_finding_on_the_outcome_asked_about_opens_and_each_side_where_they_are_asked_for() -> None:
+    near, fitting = make_plain(SETS, finding_id=1), make_plain(REST, finding_id=2)
+    takeaway, other = make_plain(SETS), make_plain(f"{REST[:-1]} too.", study="B", finding_id=3)
+    passages = [make_passage(RESULT), make_passage(OTHER, study="B")]
+    on_outcome = frozenset([fitting.passage_id])
+    sides = {2: Lean.YES, 3: Lean.NO}
+
+    def opened(*plain: Passage, **more: Any) -> list[str]:
+        found = compose(
+            [*plain, *passages], ["A", "B"], make_scope(on_outcome=on_outcome, **more), POLICY, Mode.BEGINNER
+        )
+        assert found is not None
+        return texts(found.summary)
+
+    assert opened(near, fitting)[0] == REST
+    assert opened(takeaway, fitting)[0] == SETS  # what sums a study up is on all its outcomes
+    assert {REST, f"{REST[:-1]} too."} <= {*opened(near, fitting, other, leading=frozenset(sides), sides=sides)}
+    assert opened(near, other, leading=frozenset([3]))[0] == f"{REST[:-1]} too."
 
 
 GENEROUS = Policy(least_gain=-9.0, least_share=-9.0)

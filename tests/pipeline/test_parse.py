@@ -136,6 +136,8 @@ def test_each_word_list_catches_its_example() -> None:
             assert not read(misses).facets.is_named
         else:
             assert name not in index.find(words_of(misses)), name
+    for name, catches, misses in examples("aspects"):
+        assert (read(catches).aspect, read(misses).aspect) == (name, None)
 
 
 @given(st.text(max_size=80))

@@ -10,13 +10,14 @@ from corpus_app.appraisal import BIAS_DOMAINS, BiasJudgement, BiasTool, Certaint
 from corpus_app.records import AgeGroup, Certainty, Design, Direction, Finding, Lean, Notice, Sex, TrainingStatus
 from qa_app.pipeline import agreement
 from qa_app.pipeline.agreement import FindingConcepts, is_conflicting, map_finding, studies_on, studies_on_question
+from qa_app.pipeline.effect_sizes import states_size
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
-from qa_app.pipeline.query import AskedFacets
+from qa_app.pipeline.query import NO_UNITS, AskedFacets
 from qa_app.pipeline.question.wording import read_intent
 from qa_app.pipeline.records import StudyLean
 from qa_app.pipeline.strength import StudySize, assessed, find_certainty, grade
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
-from tests.pipeline.corpora import asked
+from tests.pipeline.corpora import FACETS, asked
 from tests.pipeline.test_parse import examples
 from tests.pipeline.values import make_concept, make_query, make_study
 
@@ -31,6 +32,19 @@ def test_intents_and_polarities_catch_their_examples_and_miss_the_others() -> No
         assert (read_intent(caught) == name, read_intent(missed) == name) == (True, False), name
     for name, caught, missed in examples("polarity"):
         assert (name in polarity.find(words_of(caught)), name in polarity.find(words_of(missed))) == (True, False), name
+
+
+def test_the_size_of_an_effect_is_no_dose_age_time_or_count() -> None:
+    finding = Finding("5 g of creatine a day", "placebo", "strength", UP, "It rose.")
+
+    def states(sentence: str) -> bool:
+        return states_size(sentence, finding, FACETS, NO_UNITS)
+
+    assert [*map(states, ("Strength rose by 6.85 kg.", "It rose by about 2 percentage points."))] == [True, True]
+    assert not any(map(states, (
+        "With 5 g a day, adults got stronger.", "Adults aged 50 to 71 got stronger.", "Over 12 weeks strength rose.",
+        "In 60 trials strength rose.", "Strength rose.",
+    )))  # fmt: skip
 
 
 def test_words_of_the_corpus_extend_those_of_the_language() -> None:

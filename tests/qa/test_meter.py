@@ -67,24 +67,26 @@ def test_fewer_than_two_studies_are_no_picture() -> None:
     assert meter.draw_meter({"agreement": None}, {}, known) is None
 
 
-def test_people_are_told_apart_by_the_first_facet_in_which_the_studies_differ(
+def test_the_facets_in_which_the_studies_differ_are_told_apart(
     monkeypatch: pytest.MonkeyPatch, corpus: list[Study]
 ) -> None:
     values = {"small": {"label": "Small"}, "large": {"label": "Large"}}
     facets = {
         "place": {"label": "Place", "values": {"here": {"label": "Here"}}},
         "size": {"label": "Size", "values": values},
+        "age": {"label": "Age", "values": {"old": {"label": "Old"}, "young": {"label": "Young"}}},
     }
     site = site_of({"facets": facets})
     monkeypatch.setattr(meter.search, "site", lambda: site)
     for name, size in (("A", "small"), ("B", "large"), ("C", "large")):
-        corpus.append(make_study(name, facets=(("place", ("here",)), ("size", (size,)))))
+        corpus.append(make_study(name, facets=(("place", ("here",)), ("size", (size,)), ("age", ("old", "young")))))
     known = {name: reference(name) for name in "ABC"}
 
     drawn = meter.draw_meter(payload(favours=[("A", 1), ("B", 2)], against=[("C", 3)]), {}, known)
 
     assert drawn is not None
-    assert [(group.label, group.counts) for group in drawn.groups] == [
+    assert [trait.label for trait in drawn.traits] == ["Size", "Age"]
+    assert [(group.label, group.counts) for group in drawn.traits[0].groups] == [
         ("Small", (("favours", 1),)),
         ("Large", (("favours", 1), ("against", 1))),
     ]

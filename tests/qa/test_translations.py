@@ -241,7 +241,10 @@ def test_every_counting_sentence_is_translated() -> None:
         *about_sentences.write_overview(two, NAMED, NAMED, {"training": "Training"}),
         *(sentence for kind in ("journal", "author") for sentence in about_sentences.write_names(kind, two, NAMED)),
         *about_sentences.write_peer_review(two, one, designs),
-        *(about_sentences.write_notice(two, name, some) for name in about_sentences.NOTICES for some in (one, two)),
+        *(
+            about_sentences.write_notice(two, name, some, words)
+            for name in about_sentences.NOTICES for some in (one, two) for words in ("", "of 2020")
+        ),
         *(row for name in about_sentences.FACTS for row in about_sentences.write_fact(name, two, YEARS, None)),
     ]  # fmt: skip
 

@@ -183,13 +183,9 @@ class Command(BaseCommand):
             raise CommandError("--limit-queries must be 1 or more.")
         try:
             done = retrieval.run(
-                corpus,
-                chosen=retrieval.legs(legs),
-                policy=policies.named(preset, changes),
-                limit=limit_queries,
-                cache=settings.DATA_DIR / "cache",
-                report=self.progress,
-            )
+                corpus, chosen=retrieval.legs(legs), policy=policies.named(preset, changes), limit=limit_queries,
+                cache=settings.DATA_DIR / "cache", report=self.progress,
+            )  # fmt: skip
             figures = retrieval.figures(done)
             self.show_legs(figures)
             write(figures, out)

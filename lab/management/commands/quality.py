@@ -37,16 +37,9 @@ class Command(BaseCommand):
         )
 
     def handle(
-        self,
-        *,
-        corpus: Path,
-        articles: Path | None,
-        sample: int,
-        plants: int,
-        seed: int,
-        out: Path | None,
+        self, *, corpus: Path, articles: Path | None, sample: int, plants: int, seed: int, out: Path | None,
         **options: Any,
-    ) -> None:
+    ) -> None:  # fmt: skip
         try:
             texts = [passage.text for study in sources.read(corpus).studies for passage in study.passages]
             texts += _of_articles(articles, sample, seed) if articles else []

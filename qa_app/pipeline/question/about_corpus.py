@@ -43,7 +43,7 @@ WISHES = (
 """In order of precedence."""
 NARROWING_WISHES = {"notice": ("notice.",), "peer": ("design.preprint", "design.thesis")}
 """Prefixes of filter lists that are wishes, too, by wish."""
-BARE_WISHES = frozenset({"timeline", "newest", "oldest", "count", "list_all"})
+BARE_WISHES = frozenset({"timeline", "newest", "oldest", "count", "list_all", "notice"})
 """Wishes that are about the corpus even without a word for it, if every word is recognised."""
 PAYLOAD_WISH = {
     "list_all": "list",
@@ -249,6 +249,7 @@ def _is_readable(ask: _Ask, named: NamedSources) -> bool:
     if ask.names_holdings or ask.has("here"):
         return ask.names_studies or ask.has("evidence") or ask.wish not in {None, "list"}
     has_object = ask.names_studies or (ask.wish == "timeline" and ask.has("evidence"))
+    has_object = has_object or (ask.wish == "notice" and ask.has("exists", "evidence") and not ask.filters.topics)
     if ask.has("exists"):
         return has_object or (ask.wish == "count" and ask.has("evidence"))
     return has_object and ask.wish in BARE_WISHES
@@ -286,9 +287,15 @@ def _answer(
     named = [] if wish in {"share", "peer", "journal", "author"} else selected.listed(LISTED, oldest=wish == "oldest")
     names = {collection.slug: collection.name for collection in collections}
     if wish == "notice":
-        whole = holdings.count()
-        notices = [(notice, holdings.where(Filters({"notice": (notice,)}))) for notice in filters.values["notice"]]
-        sentences = [write.write_notice(whole, notice, own.count()) for notice, own in notices]
+        rest = {key: own for key, own in filters.values.items() if key != "notice"}
+        described = write.describe(replace(filters, values=rest), names, facets)
+        whole = holdings.where(replace(filters, values=rest)).count()
+        sentences = [
+            write.write_notice(
+                whole, notice, holdings.where(replace(filters, values=rest | {"notice": (notice,)})).count(), described
+            )
+            for notice in filters.values["notice"]
+        ]
     elif wish == "peer":
         designs = published.tally(StudyTrait.DESIGN)
         sentences = [*write.write_peer_review(published.count(), published.reviewed().count(), designs)]

@@ -130,10 +130,11 @@ def write_peer_review(studies: StudyTotal, reviewed: StudyTotal, numbers: TraitC
     yield counted(f"Preprints and theses: {', '.join(parts)}.", studies.ids)
 
 
-def write_notice(studies: StudyTotal, notice: str, marked: StudyTotal) -> Sentence:
-    """Say how many studies carry a notice."""
+def write_notice(studies: StudyTotal, notice: str, marked: StudyTotal, description: str) -> Sentence:
+    """Say how many of the studies carry a notice; `description` says which they are, empty for all."""
+    base = f"published studies here that are {description}," if description else "published studies"
     verb = "are" if marked.total > 1 else "is"
-    text = f"Of {studies.total:,} published studies {marked.total or 'none'} {verb} marked as {NOTICES[notice]}."
+    text = f"Of {studies.total:,} {base} {marked.total or 'none'} {verb} marked as {NOTICES[notice]}."
     return counted(text, marked.ids or studies.ids)
 
 

@@ -9,7 +9,7 @@ from itertools import takewhile
 from corpus_app.records import Collection, Concept, Reference
 from qa_app.pipeline.concepts import ConceptIndex, Mention
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Word, placed_words
-from qa_app.pipeline.query import NO_UNITS, Query, UnitForm
+from qa_app.pipeline.query import NO_UNITS, Aspect, Intent, Query, UnitForm
 from qa_app.pipeline.question import site_questions, wording
 from qa_app.pipeline.question.facets import FacetIndex, spell_signs
 from qa_app.pipeline.question.numbers import find_numbers, find_years
@@ -59,15 +59,17 @@ def parse(
     put = site_questions.read(text, site if language == wording.ENGLISH else NO_OWNER)
     text, ask = put.text, put.ask or wording.find_ask(put.text)
     subject = wording.without_requests(content_words(put.ask or text), vocabulary)
+    aspect = wording.read_aspect(ask)
     terms = content_stems(" ".join(wording.without_requests(content_words(rest), vocabulary)))
     return Query(
         text=text,
         ask=ask,
         focus=wording.find_focus(ask),
         language=language,
-        intent=wording.read_intent(ask),
+        intent=Intent.HOW_MANY if aspect is Aspect.SIZE else wording.read_intent(ask),
+        aspect=aspect,
         keywords=" ".join(subject),
-        terms=tuple(term for term in terms if term not in put.idle),
+        terms=tuple(term for term in wording.without_aspect(terms, aspect) if term not in put.idle),
         concepts=tuple(concept for concept in named if concept.is_studied),
         unstudied=tuple(concept for concept in named if not concept.is_studied),
         facets=facets.asked(traits),

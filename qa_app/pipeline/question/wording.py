@@ -7,8 +7,8 @@ from collections.abc import Callable, Container, Mapping, Sequence
 
 from corpus_app.records import Collection, Concept, Section
 from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, language_table, words_of
-from qa_app.pipeline.query import Intent
-from qa_app.pipeline.text import EMPTY_WORDS, content_stems
+from qa_app.pipeline.query import Aspect, Intent
+from qa_app.pipeline.text import EMPTY_WORDS, content_stems, stem_set
 
 # --- The ask ----------------------------------------------------------------------------------------------------------
 
@@ -88,6 +88,22 @@ def read_intent(ask: str) -> Intent:
         if any(start in clause_starts or intent not in AT_CLAUSE_START for start, _ in spans.get(intent, ())):
             return intent
     return Intent.CLAIM
+
+
+_ASPECT_TABLE = language_table("aspects")
+_ASPECT_PHRASES = PhraseIndex.compile([_ASPECT_TABLE])
+_ASPECT_IDLE = stem_set(" ".join(_ASPECT_TABLE["idle"]["words"]))
+
+
+def read_aspect(ask: str) -> Aspect | None:
+    """Return what the ask wants of the findings beside the kind of its reply; None for most."""
+    found = _ASPECT_PHRASES.find(words_of(ask))
+    return next((aspect for aspect in (Aspect.DISAGREEMENT, Aspect.SIZE) if aspect in found), None)
+
+
+def without_aspect(terms: Sequence[str], aspect: Aspect | None) -> Sequence[str]:
+    """Return the stems without those that only ask for an aspect; all of them where nothing else is left."""
+    return [term for term in terms if term not in _ASPECT_IDLE] or terms if aspect else terms
 
 
 def _after_sentences(words: Sequence[str]) -> set[int]:

@@ -1,0 +1,232 @@
+"""Find the matter of an answer: what it compares and measures, and where the studies of the corpus stand on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from corpus_app.records import Concept, Finding, Lean, Passage, PassageKind, Study
+from qa_app.pipeline import agreement
+from qa_app.pipeline.agreement import FindingConcepts
+from qa_app.pipeline.composition import Composition
+from qa_app.pipeline.concepts import names_of
+from qa_app.pipeline.ports import Corpus, CorpusFacts
+from qa_app.pipeline.query import Aspect, Intent, Query
+from qa_app.pipeline.records import Agreement, StudyLean
+
+LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
+"""Intents that ask which way something goes: studies can disagree on it, and a verdict states it."""
+WeightedLean = tuple[StudyLean, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """The subject of an answer: a finding of its leading study, and where the studies of the corpus stand on it."""
+
+    finding: Finding
+    """The one that the headline quotes, or else the nearest."""
+    is_quoted: bool
+    concepts: FindingConcepts
+    outcome: Concept | None
+    """The outcome asked about, where the finding measured it; other measures of it count, too."""
+    studies: tuple[StudyLean, ...]
+    """The finding's own study first."""
+    is_on_question: bool = False
+    """Whether the studies are those on the interventions and outcomes that the question names."""
+
+
+def named_outcomes(query: Query) -> list[Concept]:
+    """Return the outcomes and conditions that a question names and a study is about."""
+    named = frozenset((*query.outcome, *query.condition))
+    return [concept for concept in query.concepts if concept.concept_id in named]
+
+
+@dataclass(frozen=True, slots=True)
+class Stances:
+    """Where studies lean on the interventions that a question names, and on some outcomes."""
+
+    outcomes: tuple[Concept, ...] = ()
+    studies: tuple[WeightedLean, ...] = ()
+
+    @property
+    def sides(self) -> Mapping[int, Lean]:
+        """Return the side of each finding that leans as its study does, by finding id."""
+        rows = ((row, finding) for row, _ in self.studies if row.lean in agreement.SIDES for finding in row.findings)
+        return {finding.finding_id: row.lean for row, finding in rows if finding.lean is row.lean}
+
+    @property
+    def dissent(self) -> float:
+        """Return the weight of the studies that are not on the strongest side."""
+        weights = agreement.sum_sides(self.studies).values()
+        return sum(weights) - max(weights, default=0.0)
+
+
+def asks_direction(query: Query) -> bool:
+    """Tell whether a question asks which way something goes, or why studies disagree on it."""
+    return query.intent in LEANING or query.aspect is Aspect.DISAGREEMENT
+
+
+def find_stances(query: Query, cited: Sequence[Finding], facts: CorpusFacts, corpus: Corpus) -> Stances:
+    """Return where studies lean on the interventions and outcomes that a question names, among the people named.
+
+    Why studies disagree may be asked without an outcome: it is then the one of the `cited` findings on which they do
+    most. Empty where a question does not ask which way something goes, or sets interventions against each other.
+    """
+    by_id = facts.concept_index.by_id
+    interventions = [by_id[pk] for pk in query.intervention if pk in by_id]
+    if not asks_direction(query) or query.comparator or not interventions:
+        return Stances()
+    if (outcomes := named_outcomes(query)) or query.aspect is not Aspect.DISAGREEMENT:
+        return _stances_on(outcomes, interventions, query, facts, corpus) if outcomes else Stances()
+    tested = frozenset(query.intervention)
+    measured = (agreement.map_finding(finding, facts.aliases) for finding in cited)
+    ids = dict.fromkeys(pk for own in measured if tested <= own.intervention for pk in sorted(own.outcome))
+    options = [_stances_on([by_id[pk]], interventions, query, facts, corpus) for pk in ids if pk in by_id]
+    return max(options, key=lambda option: (option.dissent, len(option.studies)), default=Stances())
+
+
+def _stances_on(
+    outcomes: Sequence[Concept], interventions: Sequence[Concept], query: Query, facts: CorpusFacts, corpus: Corpus
+) -> Stances:
+    by_id = facts.concept_index.by_id
+    measures = (by_id[pk] for outcome in outcomes for pk in outcome.measured_by if pk in by_id)
+    names = [name for concept in (*outcomes, *measures) for name in names_of(concept)]
+    findings = corpus.findings_naming(names, [names_of(concept) for concept in interventions])
+    rows = agreement.studies_on_question(interventions, outcomes, findings, facts.aliases, by_id)
+    studies = corpus.studies([row.study_id for row in rows])
+    known = ((row, studies[row.study_id]) for row in rows if row.study_id in studies)
+    weighed = ((row, agreement.weigh(study)) for row, study in known if _is_about(study, query))
+    return Stances(tuple(outcomes), tuple(weighed))
+
+
+def studies_of_other_sides(stances: Stances, cited: Sequence[str]) -> tuple[str, ...]:
+    """Return the weightiest study of each side on which none of the cited studies is."""
+    present = {row.lean for row, _ in stances.studies if row.study_id in cited}
+    best: dict[Lean, WeightedLean] = {}
+    for row, weight in stances.studies:
+        if row.lean in agreement.SIDES and row.lean not in present and weight > best.get(row.lean, (row, 0.0))[1]:
+            best[row.lean] = (row, weight)
+    return tuple(row.study_id for row, _ in best.values())
+
+
+def agreeing(on_question: Sequence[WeightedLean]) -> frozenset[int]:
+    """Return the findings that lean where the studies do; none where no side is clearly stronger."""
+    side = agreement.consensus(on_question)
+    found = (finding for row, _ in on_question for finding in row.findings)
+    return frozenset(finding.finding_id for finding in found if side and finding.lean is side)
+
+
+def is_on_question(finding: Finding, query: Query, facts: CorpusFacts) -> bool:
+    """Tell whether a finding tested just the interventions, and measured an outcome, that a question names."""
+    by_id = facts.concept_index.by_id
+    tested = [by_id[pk] for pk in query.intervention if pk in by_id]
+    is_tested = bool(tested) and agreement.tests_just(finding, tested, facts.aliases, by_id)
+    return is_tested and agreement.measures_any(finding, named_outcomes(query), facts.aliases, by_id)
+
+
+def passages_on_outcome(
+    query: Query, passages: Iterable[Passage], findings: Iterable[Finding], facts: CorpusFacts
+) -> frozenset[int]:
+    """Return the plain passages on an outcome that a question names: their finding measured it, or they name it."""
+    outcomes, index = named_outcomes(query), facts.concept_index
+    ids = frozenset(pk for concept in outcomes for pk in (concept.concept_id, *concept.measured_by))
+    measured = {f.finding_id for f in findings if agreement.measures_any(f, outcomes, facts.aliases, index.by_id)}
+    return frozenset(
+        passage.passage_id
+        for passage in passages
+        if outcomes and passage.kind is PassageKind.PLAIN
+        and (
+            passage.finding_id in measured
+            if passage.finding_id
+            else any(mention.concept.concept_id in ids for mention in index.find(passage.text))
+        )
+    )  # fmt: skip
+
+
+def _is_about(study: Study, query: Query) -> bool:
+    """Tell whether a study is about values of each facet that a question names."""
+    return all(set(study.values_of(facet)) & set(values) for facet, values in query.facets.values.items())
+
+
+def count_sides(matter: Matter | None) -> Counter[Lean]:
+    """Return how many studies lean to each side on the quoted finding's matter; empty where none does."""
+    studies = matter.studies if matter and matter.is_quoted and matter.concepts.is_mapped else ()
+    return Counter(row.lean for row in studies if row.lean in agreement.SIDES)
+
+
+def find_matter(
+    query: Query, composed: Composition, nearest: Finding | None, findings: Sequence[Finding],
+    stances: Stances, facts: CorpusFacts, corpus: Corpus,
+) -> Matter | None:  # fmt: skip
+    """Return the matter of the quoted finding, or else of the nearest; None without either."""
+    pk = composed.headline.passage.finding_id
+    quoted = next((finding for finding in findings if finding.finding_id == pk), None)
+    finding = quoted or nearest
+    if finding is None:
+        return None
+    concepts = agreement.map_finding(finding, facts.aliases)
+    if any(finding in row.findings for row, _ in stances.studies):
+        rows = _own_first([row for row, _ in stances.studies], finding)
+        return Matter(finding, quoted is not None, concepts, stances.outcomes[0], rows, is_on_question=True)
+    outcome = _asked_outcome(query, concepts)
+    outcomes = frozenset((outcome.concept_id, *outcome.measured_by)) if outcome else concepts.outcome
+    others = _comparable_findings(concepts, outcomes, findings, facts, corpus)
+    mapped = {other.finding_id: agreement.map_finding(other, facts.aliases) for other in others}
+    studies = agreement.studies_on(concepts, others, mapped, outcomes)
+    if not studies and finding.lean:
+        studies = (StudyLean((finding,), finding.lean),)
+    return Matter(finding, quoted is not None, concepts, outcome, _own_first(studies, finding))
+
+
+def _own_first(studies: Sequence[StudyLean], finding: Finding) -> tuple[StudyLean, ...]:
+    return tuple(sorted(studies, key=lambda row: row.study_id != finding.study_id))
+
+
+def _comparable_findings(
+    concepts: FindingConcepts, outcomes: frozenset[str], cited: Sequence[Finding], facts: CorpusFacts, corpus: Corpus
+) -> tuple[Finding, ...]:
+    """Return the findings that may be on a matter: those cited, and others that name its concepts, by study id."""
+    if not concepts.is_mapped:
+        return ()
+    by_id = facts.concept_index.by_id
+    measured = [name for pk in sorted(concepts.outcome | outcomes) if pk in by_id for name in names_of(by_id[pk])]
+    compared = [names_of(by_id[pk]) for pk in sorted(concepts.intervention | concepts.comparator)]
+    found = {finding.finding_id: finding for finding in (*cited, *corpus.findings_naming(measured, compared))}
+    return tuple(sorted(found.values(), key=lambda finding: finding.study_id))
+
+
+def _asked_outcome(query: Query, concepts: FindingConcepts) -> Concept | None:
+    """Return the outcome asked about that a finding measured, itself or by one of its measures."""
+    asked = (c for c in query.concepts if c.concept_id in {*query.outcome, *query.condition})
+    return next((c for c in asked if concepts.outcome and concepts.outcome <= {c.concept_id, *c.measured_by}), None)
+
+
+def is_on_what_is_asked(query: Query, matter: Matter) -> bool:
+    """Tell whether a finding may be on the intervention and outcome asked about, as far as both name concepts.
+
+    Neighbours in the concept graph count as the same outcome.
+    """
+    if matter.is_on_question:
+        return True
+    concepts = matter.concepts
+    outcomes = frozenset((*query.outcome, *query.condition))
+    near = frozenset(n for c in query.concepts if c.concept_id in outcomes for n in c.neighbours)
+    pairs = (
+        (frozenset((*query.intervention, *query.comparator)), concepts.intervention | concepts.comparator),
+        (outcomes | near, concepts.outcome),
+    )
+    return all(not asked or not own or asked & own for asked, own in pairs)
+
+
+def find_agreement(query: Query, matter: Matter, facts: CorpusFacts) -> Agreement | None:
+    """Return where the studies of the corpus stand on a matter.
+
+    None where the question does not ask which way something goes, or asks about another outcome or intervention.
+    """
+    concepts, outcome = matter.concepts, matter.outcome
+    is_asked = asks_direction(query) and concepts.is_mapped and is_on_what_is_asked(query, matter)
+    if not is_asked or outcome is None:
+        return None
+    done = [concept for concept in facts.concepts if concept.concept_id in concepts.intervention]
+    return Agreement(outcome, done[0] if len(done) == 1 else None, matter.studies)
