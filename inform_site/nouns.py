@@ -50,7 +50,11 @@ class WithNouns:
 def renamed(text: str, nouns: Nouns) -> str:
     """Return an English text with the nouns in place of "study" and "studies"; what it quotes stays."""
 
+    own = nouns.one.lower().removesuffix("study")  # of a site of case studies, whose texts may be renamed already
+
     def noun(found: re.Match[str]) -> str:
+        if own != nouns.one.lower() and found.string[: found.start("noun")].lower().endswith(own):
+            return found[0]
         word = nouns.one if found["noun"].endswith("y") else nouns.many
         cased = word[:1].upper() + word[1:] if found["noun"][0] == "S" else word
         if not (article := found["article"]):

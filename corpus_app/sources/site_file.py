@@ -80,7 +80,7 @@ def find_problems(content: str) -> Iterator[Problem]:
     else:
         for name in site.source_kinds:
             if name in frozenset(Design) or not SLUG.fullmatch(name):
-                reason = "is not a name for a kind of your own: letters, digits, dashes; not that of a design."
+                reason = "is not a name for a kind of your own: letters, digits, dashes; and not the name of a design."
                 yield Problem(SITE, None, f"source_kinds[{name!r}]", reason)
         for place, reason in declaration_faults(site.facets, site.phrase_lists):
             yield Problem(SITE, None, place, reason)

@@ -256,7 +256,7 @@ def _in_list(text: str, at: int, line: int, file: str) -> Iterator[tuple[int, di
             wrong += 1
             yield Problem(file, line, "", f"is {kind_of(value)}; it should be an object.")
             if wrong >= MAX_WRONG:
-                raise Refused("is no list of studies or passages.", line)
+                raise Refused("is no list of sources or passages.", line)
         at = _after(text, end)
         if text[at : at + 1] == ",":
             at += 1

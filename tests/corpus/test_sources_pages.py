@@ -203,5 +203,5 @@ def test_a_folder_with_odd_things_in_it_is_read_to_the_end_and_each_is_told(tmp_
         "studies/lost.md": "a link to a file that is not there",
     }.items():  # fmt: skip
         assert words in told[file], told[file]
-    with pytest.raises(sources.Unreadable, match="Put your pages, books and JSON of studies"):
+    with pytest.raises(sources.Unreadable, match="Put your pages, books and JSON files"):
         sources.read(tmp_path)

@@ -121,8 +121,9 @@ def test_confidence_is_compared_with_a_right_lead_over_all_that_was_answered() -
 
 
 def test_a_corpus_is_judged_on_near_and_far_questions() -> None:
+    deep = make_question(points=(LabelledPoint("4 cm deep", frozenset("A"), ()),))
     results = [
-        make_result(first="A", retrieved="A"), make_result(outcome="insufficient_evidence", retrieved="A"),
+        make_result(question=deep, headline="Sow 4 cm deep.", first="A", retrieved="A"), make_result(outcome="insufficient_evidence", retrieved="A"),
         make_result(outcome="guardrail"), make_result("refuse", confidence=98.0),
         make_result("refuse", "insufficient_evidence"), make_result("out_of_scope", "out_of_scope"),
     ]  # fmt: skip
@@ -131,6 +132,7 @@ def test_a_corpus_is_judged_on_near_and_far_questions() -> None:
 
     assert {name: (row["count"], row["n"]) for name, row in found.items() if "count" in row} == {
         "right_cited_first": (1, 3), "right_of_answered": (1, 1), "right_retrieved_first": (2, 3),
+        "headline_answers": (1, 1),
         "wrongly_refused": (1, 3), "near_answered": (1, 2), "far_refused": (1, 1), "false_guard": (1, 6),
     }  # fmt: skip
     assert found["near_confidence"]["value"] == 98.0

@@ -64,6 +64,8 @@ def test_each_corpus_has_data_of_its_own(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_a_site_names_what_it_holds_by_its_own_nouns(text: str, expected: str) -> None:
     assert renamed(text, Nouns("entry", "entries")) == expected
+    cases = Nouns("case study", "case studies")
+    assert renamed(once := renamed(text, cases), cases) == once
 
 
 @pytest.mark.django_db
