@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import F, Q
 from django.db.models.functions import Collate, Lower
@@ -99,7 +100,10 @@ class CountedStudies:
 
     def tally(self, trait: StudyTrait, limit: int = MOST_NAMES) -> TraitCounts:
         """Return how many of them have each name of a trait: the most frequent ones, of equals that of the first id."""
-        keys, parameters = self._rows.order_by().values("pk").query.sql_with_params()
+        try:
+            keys, parameters = self._rows.order_by().values("pk").query.sql_with_params()
+        except EmptyResultSet:  # Django knows that no study fits
+            return TraitCounts(0, ())
         name, place, joined = _TRAITS[trait]
         statement = _TALLY.format(name=name, place=place, joined=joined, keys=keys)
         with connection.cursor() as cursor:

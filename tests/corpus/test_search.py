@@ -9,6 +9,7 @@ from corpus_app import indexing, records, search
 from corpus_app.curation.lexica import set_lexica
 from corpus_app.models import ConceptRelation, ConceptRelationStudy, CorpusVersion, PassageTerm, Study
 from corpus_app.search.bm25 import K1, K3, B
+from qa_app.pipeline.question.about_filters import Filters
 from tests.builders import make_collection, make_concept, make_finding, make_passage, make_study
 from tests.fakes import WordHashEncoder
 
@@ -254,3 +255,12 @@ def test_the_owner_is_whom_the_sources_tell_of(name: str, author: str, owner: st
         make_study(texts=(text,), authors=[author])
 
     assert search.owner_name() == owner
+
+
+def test_nothing_is_counted_where_no_study_fits() -> None:
+    make_study()
+    holdings = search.counted_studies()
+    nobody = holdings.where(Filters(sources=()))
+
+    assert (holdings.count().total, nobody.count().total) == (1, 0)
+    assert [nobody.tally(trait).most for trait in records.StudyTrait] == [()] * len(records.StudyTrait)
