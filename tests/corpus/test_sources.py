@@ -162,7 +162,7 @@ def test_a_broken_entry_of_the_concepts_is_reported(folder: Path) -> None:
         (lambda c: c["relations"][0].update(target="nothing"), "is not a sound concept"),
         (lambda c: c["relations"][0].update(target="sets"), "cannot be related to itself"),
         (lambda c: c["relations"].append(c["relations"][0]), "stands twice"),
-        (lambda c: c["relations"][0].update(studies=["T999"]), "study T999 is not there"),
+        (lambda c: c["relations"][0].update(studies=["T999"]), "source T999 is not there"),
         (lambda c: c["collections"].append(c["collections"][0]), "stands twice"),
         (lambda c: c.update(notes=[]), "is not a key"),
         (lambda c: c.pop("concepts"), "is missing"),

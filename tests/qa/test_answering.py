@@ -16,7 +16,7 @@ from django.utils import timezone
 from jsonschema import Draft202012Validator
 
 from corpus_app import curation, embedding, indexing
-from corpus_app.models import PassageVector
+from corpus_app.models import PassageVector, Study
 from corpus_app.records import Direction, Finding, Lean
 from inform_site.models import QueueBeat
 from qa_app.answers import answering, asking, payload
@@ -102,7 +102,7 @@ def test_readiness_names_what_is_late_and_stays_ready(client: Client) -> None:
     response = client.get("/readyz")
     assert response.status_code == 200
     assert response.json()["delays"] == [
-        "2 passages of published studies have had no vector for more than 5 minutes; they are found by their words alone.",
+        "2 published passages have had no vector for more than 5 minutes; they are found by their words alone.",
         "The queue “imports” has had nothing done for 60 minutes.",
     ]
 
@@ -112,6 +112,7 @@ def test_late_are_published_passages_that_no_encoder_has_embedded() -> None:
     assert indexing.count_late(later) == 0
 
     PassageVector.objects.all().delete()
+    Study.objects.update(indexed_by="")
 
     assert indexing.count_late(later) > 0
     assert indexing.count_late(timezone.now() - timedelta(hours=1)) == 0

@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common import metrics, tracing
-from corpus_app.models import PassageVector
+from corpus_app.models import PassageVector, Study
 from inform_site import health, logs, tasks
 from inform_site.backups import records
 from inform_site.models import BackupRecord, QueueBeat
@@ -105,6 +105,7 @@ def test_metrics_sum_what_every_process_did_and_dashboard_and_alerts_name_only_t
     QueueBeat.objects.create(queue="index", beat_at=timezone.now() - timedelta(hours=1), unindexed=2)
     QueueBeat.objects.create(queue="mail", beat_at=timezone.now())
     PassageVector.objects.all().delete()
+    Study.objects.update(indexed_by="")
     ModelSpend.objects.create(day=timezone.now().date(), tokens=70, cost=2)
     BackupRecord.objects.create(made_at=timezone.now() - timedelta(hours=2), size_bytes=5)
 
@@ -170,6 +171,7 @@ def test_the_desk_says_in_words_what_is_late_and_what_it_costs(client: Client, s
 
     QueueBeat.objects.filter(queue="imports").update(beat_at=now - timedelta(hours=3))
     PassageVector.objects.all().delete()
+    Study.objects.update(indexed_by="")
     ModelSpend.objects.create(day=now.date(), tokens=70, cost="1.90")
     settings.OPENAI_MODEL, settings.OPENAI_BASE_URL, settings.OPENAI_DAILY_LIMIT = "small", "http://127.0.0.1:9", 2.0
     page = client.get(reverse("admin:index"))

@@ -82,7 +82,7 @@ def test_nothing_changes_before_the_folder_is_sound_confirmed_and_in_whole(
     before = (CorpusEvent.objects.count(), CorpusVersion.objects.count())
 
     call_command("replace_corpus", folder, dry_run=True)
-    assert "Archived would be 3 studies and removed 2 concepts" in capsys.readouterr().out
+    assert "Archived would be 3 sources and removed 2 concepts" in capsys.readouterr().out
     with pytest.raises(CommandError, match="go on with --yes"):
         call_command("replace_corpus", folder)
     study = json.loads((folder / "studies/G01.json").read_text("utf-8"))

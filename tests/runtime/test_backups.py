@@ -31,6 +31,9 @@ def enter(postgres: EmbeddedPostgres, django_db_blocker: Any, settings: Any, tmp
         cluster.make_template(postgres)
         usual, made = connection.settings_dict["NAME"], {"site_full": "TEMPLATE migrated", "site_bare": ""}
         server = psycopg.connect(host=str(postgres.socket_dir), user="postgres", dbname="postgres", autocommit=True)
+        server.execute(
+            "SELECT pg_advisory_lock(hashtext('backups'))"
+        )  # one at a time, also where tests run in parallel
         for name, source in made.items():
             server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")  # of a run that was killed
             server.execute(f"CREATE DATABASE {name} {source}")
