@@ -113,9 +113,9 @@ def test_without_the_database_clients_are_told_to_come_again(error: Exception, m
 
 def test_asking_and_reading_take_a_fixed_number_of_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     location = post({"question": ASKED})["Location"]  # fills what is kept per corpus version
-    # Passages and plain sentences (their sentences are read beside Django), version and calibration, two time limits, four savepoints,
-    # and the version once more for the nouns of the site; then known words, sources that may be named, concepts,
-    # findings and key figures of the candidates.
+    # Passages and plain sentences (their sentences are read beside Django), version and calibration, two time limits, four
+    # savepoints, and the version once more for the nouns of the site; then known words, sources that may be named,
+    # concepts, findings and key figures of the candidates.
     with django_assert_num_queries(17):
         post({"question": ASKED})
     # Beside the count: two mark the snapshot that all of it is read in, one reads the stored passages, one the version
