@@ -44,7 +44,7 @@ def named_outcomes(query: Query) -> list[Concept]:
 
 @dataclass(frozen=True, slots=True)
 class Stances:
-    """Where studies lean on the interventions that a question names, and on some outcomes."""
+    """The leanings of studies on the interventions that a question names, and on some outcomes."""
 
     outcomes: tuple[Concept, ...] = ()
     studies: tuple[WeightedLean, ...] = ()

@@ -24,7 +24,7 @@ class Intent(StrEnum):
 
 
 class Aspect(StrEnum):
-    """What a question asks of the findings beside the kind of its answer."""
+    """A matter that a question asks of the findings, beside the kind of its answer."""
 
     SIZE = "size"
     """How large an effect is."""
