@@ -8,6 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db.models import Q
 
 from corpus_app.facets import COLUMNS
@@ -36,6 +37,15 @@ def fits(
     return found
 
 
+def primary_keys(rows: StudyQuerySet) -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL of the primary keys of these studies, in no order, and its parameters."""
+    try:
+        statement, values = rows.order_by().values("pk").query.sql_with_params()
+    except EmptyResultSet:  # Django knows that no study fits
+        return "SELECT NULL::bigint WHERE false", ()
+    return statement, tuple(values)
+
+
 @dataclass(frozen=True, slots=True)
 class StudySelection:
     """The published studies of some traits, retracted or not. PostgreSQL selects them: their ids stay there."""
@@ -46,13 +56,15 @@ class StudySelection:
 
     def among(self, study_ids: Collection[str]) -> frozenset[str]:
         """Return the ids of those studies among these that are selected."""
-        return frozenset(self._rows().filter(study_id__in=list(study_ids)).values_list("study_id", flat=True))
+        return frozenset(
+            self._rows().filter(study_id__in=list(study_ids)).order_by().values_list("study_id", flat=True)
+        )
 
     def keys(self) -> tuple[str, dict[str, Any]]:
         """Return the SQL of the primary keys of the selected studies, and its parameters by name."""
-        statement, values = self._rows().values("pk").query.sql_with_params()
+        statement, values = primary_keys(self._rows())
         parameters = {f"trait{place}": value for place, value in enumerate(values)}
         return statement % tuple(f"%({name})s" for name in parameters), parameters
 
     def _rows(self) -> StudyQuerySet:
-        return Study.objects.published().filter(fits(self.values, self.first_year, self.last_year)).order_by()
+        return Study.objects.published().filter(fits(self.values, self.first_year, self.last_year))

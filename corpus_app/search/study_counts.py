@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import F, Q
 from django.db.models.functions import Collate, Lower
@@ -14,7 +13,7 @@ from corpus_app import models, records
 from corpus_app.models import StudyQuerySet
 from corpus_app.records import StudyTotal, StudyTrait, TraitCounts
 from corpus_app.search.catalogue import site
-from corpus_app.search.selection import fits
+from corpus_app.search.selection import fits, primary_keys
 from corpus_app.search.studies import studies
 
 MOST_IDS = 500
@@ -100,10 +99,7 @@ class CountedStudies:
 
     def tally(self, trait: StudyTrait, limit: int = MOST_NAMES) -> TraitCounts:
         """Return how many of them have each name of a trait: the most frequent ones, of equals that of the first id."""
-        try:
-            keys, parameters = self._rows.order_by().values("pk").query.sql_with_params()
-        except EmptyResultSet:  # Django knows that no study fits
-            return TraitCounts(0, ())
+        keys, parameters = primary_keys(self._rows)
         name, place, joined = _TRAITS[trait]
         statement = _TALLY.format(name=name, place=place, joined=joined, keys=keys)
         with connection.cursor() as cursor:

@@ -264,3 +264,5 @@ def test_nothing_is_counted_where_no_study_fits() -> None:
 
     assert (holdings.count().total, nobody.count().total) == (1, 0)
     assert [nobody.tally(trait).most for trait in records.StudyTrait] == [()] * len(records.StudyTrait)
+    for traits in ((("design", ()),), (("place", ()),)):
+        assert not find(SQUATS, among=search.StudySelection(traits)).hits.ids.size
