@@ -198,7 +198,7 @@ def _comparable_findings(
 
 def _asked_outcome(query: Query, concepts: FindingConcepts) -> Concept | None:
     """Return the outcome asked about that a finding measured, itself or by one of its measures."""
-    asked = (c for c in query.concepts if c.concept_id in {*query.outcome, *query.condition})
+    asked = named_outcomes(query)
     return next((c for c in asked if concepts.outcome and concepts.outcome <= {c.concept_id, *c.measured_by}), None)
 
 
@@ -211,7 +211,7 @@ def is_on_what_is_asked(query: Query, matter: Matter) -> bool:
         return True
     concepts = matter.concepts
     outcomes = frozenset((*query.outcome, *query.condition))
-    near = frozenset(n for c in query.concepts if c.concept_id in outcomes for n in c.neighbours)
+    near = frozenset(neighbour for concept in named_outcomes(query) for neighbour in concept.neighbours)
     pairs = (
         (frozenset((*query.intervention, *query.comparator)), concepts.intervention | concepts.comparator),
         (outcomes | near, concepts.outcome),
