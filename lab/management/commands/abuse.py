@@ -26,22 +26,22 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         texts, orders, xml = abuse.read_folder(options["folder"]) if options["folder"] else ([], [], [])
         orders = [*abuse.ORDERS, *orders][: options["orders"]]
-        tallies = []
+        n_broken = 0
+        self.stdout.write(f"{'kind':<25}{'requests':>9}{'2xx':>7}{'4xx':>7}{'503':>6}{'broken':>8}")
         with obedient_model.serving() as model:
             named = {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "obeys", "OPENAI_API_KEY": "none"}
             with own_site(options["data"], **named) as site:
                 for tally in abuse.sweep(site, options["number"], [*abuse.TEXTS, *texts], orders, xml):
-                    tallies.append(tally)
+                    n_broken += len(tally.broken)
+                    of = {n: sum(v for k, v in tally.statuses.items() if k // 100 == n) for n in (2, 4)}
+                    self.stdout.write(
+                        f"{tally.kind:<25}{tally.statuses.total():>9}{of[2]:>7}{of[4]:>7}{tally.statuses[503]:>6}"
+                        f"{len(tally.broken):>8}"
+                    )
+                    self.stdout.flush()
                     for broken in tally.broken[:SHOWN]:
                         self.stderr.write(f"{tally.kind}: {broken}")
             asked = model.n_asked
-        self.stdout.write(f"{'kind':<25}{'requests':>9}{'2xx':>7}{'4xx':>7}{'503':>6}{'broken':>8}")
-        for tally in tallies:
-            of = {n: sum(v for k, v in tally.statuses.items() if k // 100 == n) for n in (2, 4)}
-            self.stdout.write(
-                f"{tally.kind:<25}{tally.statuses.total():>9}{of[2]:>7}{of[4]:>7}{tally.statuses[503]:>6}"
-                f"{len(tally.broken):>8}"
-            )
         self.stdout.write(f"requests to the model that obeys: {asked}")
-        if n_broken := sum(len(tally.broken) for tally in tallies):
+        if n_broken:
             raise CommandError(f"{n_broken} promises were broken.")

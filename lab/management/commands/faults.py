@@ -28,8 +28,8 @@ class Command(BaseCommand):
         with own_site(options["data"]) as site:
             for outcome in faults.sweep(site, options["number"], recovery_seconds=options["recovery"]):
                 rows[outcome.fault].append(outcome)
-                for broken in outcome.broken:
-                    self.stderr.write(f"{outcome.fault} during {outcome.stage}: {broken}")
+                told = outcome.broken or [f"served again after {outcome.recovery:.1f} s"]
+                self.stderr.write(f"{outcome.fault} during {outcome.stage}: {'; '.join(told)}")
         self.stdout.write(f"{'fault':<17}{'tried':>6}{'broken':>8}{'served again, slowest':>24}")
         for fault, outcomes in sorted(rows.items()):
             n_broken = sum(bool(outcome.broken) for outcome in outcomes)
