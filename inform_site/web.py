@@ -7,11 +7,14 @@ is started again, while the others go on serving.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import socket
 import sys
+from contextlib import suppress
 from math import ceil
 
+import uvicorn
 from django.conf import settings
 
 from inform_site.environment import cores
@@ -20,6 +23,8 @@ from inform_site.supervisor import Supervisor
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 
 BACKLOG = 2_048  # connections that the system holds until a process accepts them; as uvicorn's own
+TURN_SECONDS = 0.005  # until a process that has connections accepts another, so that the others have their turn
+ACCEPT_RETRY_SECONDS = 1.0  # where the system has no file descriptors left
 STOP_SECONDS = 10  # for the responses under way
 MAX_FAILURES = 5  # of a process that cannot start; one that was killed always comes back
 
@@ -40,8 +45,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 def serve(inherited: int) -> int:
     """Serve the site from this process, on the socket with this file descriptor."""
-    import uvicorn
-
     config = uvicorn.Config(
         "inform_site.asgi:application",
         access_log=False,
@@ -51,10 +54,43 @@ def serve(inherited: int) -> int:
         timeout_graceful_shutdown=STOP_SECONDS,
     )
     config.load()  # outside the event loop, since it asks the database for its release
-    server = uvicorn.Server(config)
+    server = _Server(config)
     with socket.socket(fileno=inherited) as listening:
         server.run(sockets=[listening])
     return int(not server.started)
+
+
+class _Server(uvicorn.Server):
+    """A server that takes turns with the other processes on its socket; uvicorn's own accepts whatever waits at once."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=[])  # the application starts; nothing listens yet
+        self._accepting = [asyncio.create_task(self._accept(listening)) for listening in sockets or []]
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for task in self._accepting:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        await super().shutdown(sockets=sockets)
+
+    async def _accept(self, listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        listening.setblocking(False)
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(listening)
+                await loop.connect_accepted_socket(self._protocol, connection)
+            except OSError:
+                await asyncio.sleep(ACCEPT_RETRY_SECONDS)
+            if self.server_state.connections:
+                await asyncio.sleep(TURN_SECONDS)
+
+    def _protocol(self) -> asyncio.Protocol:
+        made: asyncio.Protocol = self.config.http_protocol_class(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return made
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -2,10 +2,14 @@
 
 import os
 import signal
+import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -65,3 +69,28 @@ def test_a_killed_process_is_brought_back_while_the_other_serves(site: WebSite) 
     assert set(statuses) == {200}
     assert killed not in site.processes()
     assert left in site.processes()
+
+
+def test_connections_that_come_at_once_are_shared(site: WebSite) -> None:
+    port = urlsplit(site.address).port
+    assert port
+    deadline = time.monotonic() + 60
+    with ExitStack() as stack:
+        for _ in range(16):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+
+        while sum(kept := [n_connections(process, port) for process in site.processes()]) < 16:
+            assert time.monotonic() < deadline
+
+    assert min(kept) >= 3
+
+
+def n_connections(process: int, port: int) -> int:
+    """Return how many connections to the port a process has accepted."""
+    opened = set()
+    for path in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            opened.add(os.readlink(path))
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]]
+    established = [row[9] for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "01"]
+    return sum(f"socket:[{inode}]" in opened for inode in established)
