@@ -13,6 +13,7 @@ import socket
 import sys
 from contextlib import suppress
 from math import ceil
+from typing import Any
 
 import uvicorn
 from django.conf import settings
@@ -61,7 +62,7 @@ def serve(inherited: int) -> int:
 
 
 class _Server(uvicorn.Server):
-    """A server that takes turns with the other processes on its socket; uvicorn's own accepts whatever waits at once."""
+    """A server that takes turns with other processes on its socket; uvicorn's own accepts all that waits at once."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=[])  # the application starts; nothing listens yet
@@ -87,7 +88,8 @@ class _Server(uvicorn.Server):
                 await asyncio.sleep(TURN_SECONDS)
 
     def _protocol(self) -> asyncio.Protocol:
-        made: asyncio.Protocol = self.config.http_protocol_class(
+        protocol: Any = self.config.http_protocol_class
+        made: asyncio.Protocol = protocol(
             config=self.config, server_state=self.server_state, app_state=self.lifespan.state
         )
         return made

@@ -90,7 +90,7 @@ def n_connections(process: int, port: int) -> int:
     opened = set()
     for path in Path(f"/proc/{process}/fd").iterdir():
         with suppress(FileNotFoundError):  # closed meanwhile
-            opened.add(os.readlink(path))
+            opened.add(str(path.readlink()))
     rows = [line.split() for line in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]]
     established = [row[9] for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "01"]
     return sum(f"socket:[{inode}]" in opened for inode in established)
