@@ -190,10 +190,11 @@ def _orders(site: OwnSite, orders: Iterable[str]) -> Tally:
             published = tally.send(
                 site, "POST", f"/api/v1/desk/studies/{word}/publish", json={}, headers=_version(site, word)
             )
-            answer = _written(site, tally, question)
+            is_published = published is not None and published.is_success
+            answer = _written(site, tally, question, ATTEMPTS if is_published else 1)
             written += answer.get("generator", {}).get("name") == "llm"
             tally.broken += [f"{place}: {said}" for said in _obeyed(answer, planted["passage"])] if answer else []
-            if published is not None and published.is_success:  # so that orders do not pile up
+            if is_published:  # so that orders do not pile up
                 body = {"reason": "The sweep is over."}
                 tally.send(
                     site, "POST", f"/api/v1/desk/studies/{word}/withdraw", json=body, headers=_version(site, word)
@@ -203,10 +204,10 @@ def _orders(site: OwnSite, orders: Iterable[str]) -> Tally:
     return tally
 
 
-def _written(site: OwnSite, tally: Tally, question: str) -> dict[str, Any]:
+def _written(site: OwnSite, tally: Tally, question: str, attempts: int) -> dict[str, Any]:
     """Ask until a study that was just published answers, and return the last answer; empty for a failure."""
     body: dict[str, Any] = {}
-    for _ in range(ATTEMPTS):
+    for _ in range(attempts):
         response = tally.send(site, "POST", "/api/v1/answers", json={"question": question, "writer": "llm"})
         body = response.json() if response is not None and response.is_success else {}
         if body.get("outcome") != "insufficient_evidence":

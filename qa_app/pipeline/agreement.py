@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from corpus_app.records import Concept, ConceptRole, Design, Finding, Lean, Study
 from qa_app.pipeline.lexicon import SENTENCE_END, words_of
@@ -144,31 +145,29 @@ def studies_on_question(
     """
     own: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
-        is_counted = finding.lean and not finding.is_unconfirmed
-        is_tested = is_counted and tests_just(finding, interventions, aliases, by_id)
-        if is_tested and measures_any(finding, outcomes, aliases, by_id):
+        if finding.lean is None or finding.is_unconfirmed:
+            continue
+        concepts = map_finding(finding, aliases)
+        if tests_just(concepts, interventions, by_id) and measures_any(finding, concepts, outcomes, by_id):
             own[finding.study_id].append(finding)
     return tuple(_study_lean(rows) for rows in own.values())
 
 
-def tests_just(
-    finding: Finding, interventions: Sequence[Concept], aliases: AliasIndex, by_id: Mapping[str, Concept]
-) -> bool:
+def tests_just(tested: FindingConcepts, interventions: Sequence[Concept], by_id: Mapping[str, Concept]) -> bool:
     """Tell whether a finding tested all of these interventions and none besides, against no other."""
-    tested, asked = map_finding(finding, aliases), {concept.concept_id for concept in interventions}
-    broader = _names(interventions)
+    asked, broader = {concept.concept_id for concept in interventions}, _names(interventions)
     is_tested = asked <= tested.main and all(_is_kind(broader, _names([by_id[pk]])) for pk in tested.main - asked)
     return is_tested and not tested.comparator
 
 
 def measures_any(
-    finding: Finding, outcomes: Sequence[Concept], aliases: AliasIndex, by_id: Mapping[str, Concept]
+    finding: Finding, concepts: FindingConcepts, outcomes: Sequence[Concept], by_id: Mapping[str, Concept]
 ) -> bool:
     """Tell whether a finding measured one of these outcomes, what measures it, or kinds of it alone.
 
-    Where its outcome maps to no concept, the words decide.
+    Where its outcome maps to no concept, the words decide. `concepts` is what `map_finding` gave.
     """
-    names, measured = _names(outcomes), map_finding(finding, aliases).outcome
+    names, measured = _names(outcomes), concepts.outcome
     if not measured:
         return _names_any(finding.outcome, names)
     measures = {pk for outcome in outcomes for pk in (outcome.concept_id, *outcome.measured_by)}
@@ -258,6 +257,7 @@ def _lean_on(
     return _REVERSED.get(lean, lean) if matter.comparator and sides == own[::-1] else None
 
 
+@lru_cache(20_000)  # the names of concepts and findings come with every question: a tenth of its time
 def _stems(text: str) -> tuple[str, ...]:
     words = (word for word in words_of(text) if word != SENTENCE_END)
     return tuple(stem(word) if len(word) >= SHORTEST_STEMMED else word for word in words)

@@ -121,8 +121,9 @@ def is_on_question(finding: Finding, query: Query, facts: CorpusFacts) -> bool:
     """Tell whether a finding tested just the interventions, and measured an outcome, that a question names."""
     by_id = facts.concept_index.by_id
     tested = [by_id[pk] for pk in query.intervention if pk in by_id]
-    is_tested = bool(tested) and agreement.tests_just(finding, tested, facts.aliases, by_id)
-    return is_tested and agreement.measures_any(finding, named_outcomes(query), facts.aliases, by_id)
+    concepts = agreement.map_finding(finding, facts.aliases)
+    is_tested = bool(tested) and agreement.tests_just(concepts, tested, by_id)
+    return is_tested and agreement.measures_any(finding, concepts, named_outcomes(query), by_id)
 
 
 def passages_on_outcome(
@@ -131,7 +132,8 @@ def passages_on_outcome(
     """Return the plain passages on an outcome that a question names: their finding measured it, or they name it."""
     outcomes, index = named_outcomes(query), facts.concept_index
     ids = frozenset(pk for concept in outcomes for pk in (concept.concept_id, *concept.measured_by))
-    measured = {f.finding_id for f in findings if agreement.measures_any(f, outcomes, facts.aliases, index.by_id)}
+    mapped = ((finding, agreement.map_finding(finding, facts.aliases)) for finding in findings)
+    measured = {f.finding_id for f, own in mapped if agreement.measures_any(f, own, outcomes, index.by_id)}
     return frozenset(
         passage.passage_id
         for passage in passages
