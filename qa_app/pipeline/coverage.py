@@ -27,9 +27,10 @@ def missing_parts(
     `cited_texts` are the passages and titles of the cited studies; `is_unknown` tells whether a stem
     occurs nowhere in the cited studies. Values of facets asked about that no cited study has come last.
     """
-    present = frozenset().union(*map(stem_set, cited_texts)) if cited_texts else frozenset()
+    read = [stem_set(text) for text in cited_texts]
+    present = frozenset[str]().union(*read)
     asked = [(concept, name_stems(concept)) for concept in (*query.unstudied, *query.concepts)]
-    concepts = [concept.name for concept, names in asked if not any(name <= present for name in names)]
+    concepts = [concept.name for concept, names in asked if not any(name <= own for name in names for own in read)]
     named = frozenset(stem for _, names in asked for name in names for stem in name)
     total = sum(idf.values())
     spelt = {stem: word for word in reversed(words(query.text)) for stem in content_stems(word)}

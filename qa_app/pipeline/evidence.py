@@ -27,6 +27,7 @@ from qa_app.pipeline.matter import (
     is_on_what_is_asked,
     passages_on_outcome,
     studies_of_other_sides,
+    unstudied_relation,
 )
 from qa_app.pipeline.passage_ranking import RankedPassages, find_pool, rank_passages
 from qa_app.pipeline.policy import Lexical, Order, Policy
@@ -134,6 +135,11 @@ def gather(
     said = expected.signs if expected and bindings else frozenset()
     idf = {term: value for term, value in retrieved.idf.items() if term not in said}
     missing = missing_parts(query, texts, quoted, idf, lambda stem: retrieved.is_unknown(stem, cited), policy)
+    sentences = [sentence for q in composed.quotations for sentence in q.sentences]
+    ids = {study.study_id for study in quoted}
+    relation = unstudied_relation(query, sentences, [f for f in findings if f.study_id in ids], facts)
+    if relation and not set(missing) & {concept.name for concept in (*query.concepts, *query.unstudied)}:
+        missing = (*missing, relation)
     return Gathered(
         evidence=chosen,
         composition=composed,

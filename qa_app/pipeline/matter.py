@@ -10,10 +10,11 @@ from corpus_app.records import Concept, Finding, Lean, Passage, PassageKind, Stu
 from qa_app.pipeline import agreement
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.composition import Composition
-from qa_app.pipeline.concepts import names_of
+from qa_app.pipeline.concepts import name_stems, names_of
 from qa_app.pipeline.ports import Corpus, CorpusFacts
 from qa_app.pipeline.query import Aspect, Intent, Query
 from qa_app.pipeline.records import Agreement, StudyLean
+from qa_app.pipeline.text import stem_set
 
 LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
 """Intents that ask which way something goes: studies can disagree on it, and a verdict states it."""
@@ -144,6 +145,32 @@ def passages_on_outcome(
             else any(mention.concept.concept_id in ids for mention in index.find(passage.text))
         )
     )  # fmt: skip
+
+
+def unstudied_relation(query: Query, sentences: Iterable[str], findings: Iterable[Finding], facts: CorpusFacts) -> str:
+    """Return the interventions with the outcomes that a question asks about, where nothing cited is on both.
+
+    Empty where a sentence names one of each, or a finding of the cited studies compared and measured them.
+    """
+    by_id = facts.concept_index.by_id
+    interventions, outcomes = [by_id[pk] for pk in query.intervention if pk in by_id], named_outcomes(query)
+    if not interventions or not outcomes:
+        return ""
+    asked = frozenset(query.intervention)
+    for finding in findings:
+        own = agreement.map_finding(finding, facts.aliases)
+        if asked & (own.intervention | own.comparator) and agreement.measures_any(finding, own, outcomes, by_id):
+            return ""
+    measures = [by_id[pk] for outcome in outcomes for pk in outcome.measured_by if pk in by_id]
+    sides = [
+        [names for concept in side for names in name_stems(concept)] for side in (interventions, [*outcomes, *measures])
+    ]
+    for sentence in sentences:
+        stems = stem_set(sentence)
+        if all(any(names <= stems for names in side) for side in sides):
+            return ""
+    first, second = (" and ".join(concept.name for concept in side) for side in (interventions, outcomes))
+    return f"{first} together with {second}"
 
 
 def _is_about(study: Study, query: Query) -> bool:
