@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from corpus_app.records import Concept, ConceptRole, Finding, Lean, Passage, PassageKind, Study
@@ -199,14 +199,25 @@ def find_matter(
     others = _comparable_findings(concepts, outcomes, findings, facts, corpus)
     mapped = {other.finding_id: agreement.map_finding(other, facts.aliases) for other in others}
     rows = agreement.studies_on(concepts, others, mapped, outcomes)
-    known = corpus.studies([finding.study_id, *(row.study_id for row in rows)])
-    about = {row.study_id for row in rows if row.study_id in known
-             and is_about(known[row.study_id], row.findings, query, facts)}  # fmt: skip
+    about = {row.study_id for row in _of_people_asked(rows, query, facts, corpus)}
     studies = tuple(row for row in rows if row.study_id in about or row.study_id == finding.study_id)
     if not studies and finding.lean:
         studies = (StudyLean((finding,), finding.lean),)
     own = finding.study_id in about
     return Matter(finding, quoted is not None, concepts, outcome, _own_first(studies, finding), is_about=own)
+
+
+def _of_people_asked(
+    rows: Sequence[StudyLean], query: Query, facts: CorpusFacts, corpus: Corpus
+) -> Iterator[StudyLean]:
+    """Yield the studies about the people and conditions that a question names: all where it names none."""
+    if not (query.facets.values or query.condition or query.people):
+        yield from rows
+        return
+    known = corpus.studies([row.study_id for row in rows]) if rows else {}
+    for row in rows:
+        if (study := known.get(row.study_id)) and is_about(study, row.findings, query, facts):
+            yield row
 
 
 def _own_first(studies: Sequence[StudyLean], finding: Finding) -> tuple[StudyLean, ...]:
@@ -266,7 +277,7 @@ def find_agreement(query: Query, matter: Matter, facts: CorpusFacts) -> Agreemen
     if not subject_side:
         return None
     is_turned = subject_side == concepts.comparator
-    about = matter.studies if matter.is_about else matter.studies[1:]
+    about = (row for row in matter.studies if matter.is_about or row.study_id != matter.finding.study_id)
     studies = tuple(row for study in about if (row := agreement.compared(study)))
     if not studies:
         return None
