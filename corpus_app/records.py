@@ -180,6 +180,11 @@ class Lean(StrEnum):
     MIXED = "mixed"
     UNCLEAR = "unclear"
 
+    @property
+    def turned(self) -> Lean:
+        """Return the lean as seen from the comparator."""
+        return {Lean.YES: Lean.NO, Lean.NO: Lean.YES}.get(self, self)
+
 
 class PassageKind(StrEnum):
     SUMMARY = "summary"

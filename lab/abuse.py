@@ -148,7 +148,7 @@ def _texts(site: OwnSite, texts: list[str]) -> Tally:
         tally.send(site, "GET", "/api/v1/search", params={"q": text})
         study = _study(site, word, title=f"{text} {word}"[:900], author=text[:200], passage=text)
         tally.send(site, "POST", "/api/v1/desk/studies", content=json.dumps(study), headers=_JSON)
-        for path in ("/studies/", "/"):
+        for path in ("/corpus/", "/"):
             page = tally.send(site, "GET", path, params={"q": text})
             if page is not None and _has_markup(page, text):
                 tally.broken.append(f"{path} shows as markup: {text[:100]!r}")
@@ -157,7 +157,12 @@ def _texts(site: OwnSite, texts: list[str]) -> Tally:
 
 def _has_markup(page: httpx2.Response, text: str) -> bool:
     is_markup = html.escape(text, quote=False) != text and re.search(r"<\w", text) is not None
-    return is_markup and "html" in page.headers.get("content-type", "") and text in page.text
+    return (
+        is_markup
+        and text not in {"<html>", "<head>", "<body>"}
+        and "html" in page.headers.get("content-type", "")
+        and text in page.text
+    )
 
 
 _JSON = {"Content-Type": "application/json"}

@@ -39,7 +39,8 @@ class Mark:
     """`review`, `trial` or `other`."""
     size: int
     """From 1 to 3, by the number of participants."""
-    finding_id: int
+    statements: tuple[tuple[str, str], ...]
+    """What it found on the matter, in the words of its records, each with its stance where that is not the study's."""
     sentence: tuple[str, int] | None
     """Part and number of the first sentence that cites the study."""
 
@@ -50,7 +51,6 @@ class StanceGroup:
 
     stance: str
     marks: tuple[Mark, ...]
-    statements: tuple[str, ...]
     start: float
     width: float
 
@@ -78,6 +78,8 @@ class Meter:
     outcome: str
     subject: str
     """The intervention whose benefit or harm is meant; empty where the answer names none."""
+    comparator: str
+    """What it was compared with; empty where the studies differ in it, or the answer is older."""
     sides: tuple[StanceGroup, ...]
     traits: tuple[Trait, ...]
     not_counted: int
@@ -111,7 +113,8 @@ def draw_meter(payload: Payload, cited: Mapping[str, int], known: Mapping[str, R
     sides = tuple(_sides(rows, {study_id: known[study_id] for study_id in counted}, cited, _sentences(payload)))
     return Meter(
         outcome=agreement.get("outcome_name") or "",
-        subject=_subject(agreement),
+        subject=agreement.get("intervention") or _subject(agreement),
+        comparator=agreement.get("comparator") or "",
         sides=sides,
         traits=tuple(_traits({study_id: stances[study_id] for study_id in counted})),
         not_counted=len(cited.keys() - named),
@@ -127,29 +130,35 @@ def _sides(
 ) -> Iterator[StanceGroup]:
     start, seen = 0.0, set[str]()
     for stance in STANCES:
-        own = [row for row in rows[stance] if row["study_id"] in counted]
-        first = {row["study_id"]: row["finding_id"] for row in reversed(own) if row["study_id"] not in seen}
-        seen |= first.keys()
+        found: dict[str, list[tuple[str, str]]] = {}
+        for row in rows[stance]:
+            if row["study_id"] in counted and row["study_id"] not in seen:
+                own = row.get("stance", stance)
+                found.setdefault(row["study_id"], []).append((row["statement"], "" if own == stance else own))
+        seen |= found.keys()
         marks = [
-            _mark(counted[study_id], finding_id, cited.get(study_id), sentences)
-            for study_id, finding_id in first.items()
+            _mark(counted[study_id], tuple(statements), cited.get(study_id), sentences)
+            for study_id, statements in found.items()
         ]
         if marks:
             ordered = sorted(marks, key=lambda mark: (mark.index is None, mark.index or 0, mark.study.study_id))
             width = 100 * len(marks) / len(counted)
-            yield StanceGroup(
-                stance, tuple(ordered), tuple(row["statement"] for row in own), round(start, 2), round(width, 2)
-            )
+            yield StanceGroup(stance, tuple(ordered), round(start, 2), round(width, 2))
             start += width
 
 
-def _mark(study: Reference, finding_id: int, index: int | None, sentences: Mapping[int, tuple[str, int]]) -> Mark:
+def _mark(
+    study: Reference,
+    statements: tuple[tuple[str, str], ...],
+    index: int | None,
+    sentences: Mapping[int, tuple[str, int]],
+) -> Mark:
     return Mark(
         study=study,
         index=index,
         shape="review" if study.design in REVIEWS else "trial" if study.design in TRIALS else "other",
         size=1 + sum((study.participants or 0) >= least for least in SIZES),
-        finding_id=finding_id,
+        statements=statements,
         sentence=None if index is None else sentences.get(index),
     )
 

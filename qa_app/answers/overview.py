@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from corpus_app import search
-from corpus_app.records import Finding, Reference
+from corpus_app.records import Direction, Finding, Reference
 from qa_app.answers import listed
 from qa_app.answers.forest import Forest, draw_forest
 from qa_app.answers.listed import ListedQuestion
@@ -35,9 +35,9 @@ class FindingRow:
     outcome: str
     """The measured outcome; empty where the table covers one outcome."""
     direction: str
-    """The finding's direction; if the finding was deleted, the stance stored in the answer (one of STANCES)."""
-    is_stance: bool
-    """Whether `direction` is the stored stance."""
+    """One of STANCES on the matter of the meter, as seen from its intervention; elsewhere the finding's direction."""
+    favoured: str = ""
+    """The side that a finding off the meter's matter favours, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +129,15 @@ def _rows(
     known: Mapping[str, Reference],
 ) -> Iterator[FindingRow]:
     """Yield the stored findings, on the matter of the meter; without any, the findings found of the cited studies."""
-    own = {finding.finding_id: finding.direction.value for finding in found}
     for row, stance in stored:
         if study := known.get(row["study_id"]):
-            number = row["finding_id"]
-            direction = own.get(number, stance)
-            yield FindingRow(
-                study, cited.get(study.study_id), number, row["statement"], "", direction, number not in own
-            )
+            stance_of_it = row.get("stance", stance)
+            yield FindingRow(study, cited.get(study.study_id), row["finding_id"], row["statement"], "", stance_of_it)
     for finding in found if not stored else ():
         if study := known.get(finding.study_id):
+            sides = {
+                Direction.FAVOURS_INTERVENTION: finding.intervention, Direction.FAVOURS_COMPARATOR: finding.comparator
+            }  # fmt: skip
             yield FindingRow(
                 study,
                 cited[study.study_id],
@@ -146,7 +145,7 @@ def _rows(
                 finding.statement,
                 finding.outcome,
                 finding.direction.value,
-                False,
+                sides.get(finding.direction, ""),
             )
 
 

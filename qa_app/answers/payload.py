@@ -439,13 +439,20 @@ def _agreement(agreement: Agreement | None) -> Payload | None:
         "outcome_concept": agreement.outcome.concept_id,
         "outcome_name": agreement.outcome.name,
         "subject_concept": agreement.subject.concept_id if agreement.subject else None,
+        "intervention": agreement.intervention,
+        "comparator": agreement.comparator,
         **{
             stance: [
-                {"study_id": f.study_id, "finding_id": f.finding_id, "statement": f.statement}
+                {
+                    "study_id": f.study_id,
+                    "finding_id": f.finding_id,
+                    "statement": f.statement,
+                    "stance": STANCES.get(agreement.stance_of(f), "unclear"),
+                    "is_turned": f.finding_id in agreement.turned,
+                }
                 for row in agreement.studies
                 if STANCES.get(row.lean, "unclear") == stance
                 for f in row.findings
-                if not (row.lean is Lean.YES and f.lean is Lean.NO_CLEAR_DIFFERENCE)
             ]
             for stance in (*STANCES.values(), "unclear")
         },

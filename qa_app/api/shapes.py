@@ -276,6 +276,12 @@ class Stance(Shape):
     study_id = CharField()
     finding_id = IntegerField()
     statement = CharField()
+    stance = CharField(
+        required=False, help_text="Of the finding alone: its study may be mixed. Absent from answers before this field."
+    )
+    is_turned = BooleanField(
+        required=False, help_text="It states the two sides the other way round. Absent from answers before this field."
+    )
 
 
 class Stances(Shape):
@@ -290,6 +296,12 @@ class Agreement(Shape):
     outcome_concept = CharField()
     outcome_name = CharField()
     subject_concept = CharField(allow_null=True)
+    intervention = CharField(
+        required=False, help_text="What a benefit is one of, in words. Absent from answers before this field."
+    )
+    comparator = CharField(
+        required=False, help_text="Empty where the studies differ in it. Absent from answers before this field."
+    )
     favours = Stance(many=True)
     no_difference = Stance(many=True)
     against = Stance(many=True)

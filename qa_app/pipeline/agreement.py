@@ -20,6 +20,8 @@ LESS_WORDS = frozenset(
     {"no", "non", "not", "without", "less", "lower", "fewer", "reduced", "lowest", "smaller", "minimal"}
 )
 """Words for less of something, or none of it: a comparator so described is not another intervention."""
+EARLIER_WORDS = frozenset({"before", "baseline", "pre"})
+"""Words for the same people earlier: a change of one group over time compares no two things."""
 SHORTEST_STEMMED = 4  # letters; shorter names are abbreviations, and a stem would confuse them
 SIDES = (Lean.YES, Lean.NO, Lean.NO_CLEAR_DIFFERENCE)
 LEAST_STUDIES = 3  # a judgement: fewer are no body of evidence
@@ -35,7 +37,7 @@ WEIGHTS: Mapping[str, float] = {
     Design.COHORT_STUDY: COMPARED_WEIGHT,
 }
 _ALONG = re.compile(r"\b(?:with|during|while|alongside)\b", re.IGNORECASE)  # what both groups did, as a rule
-_REVERSED: Mapping[Lean, Lean] = {Lean.YES: Lean.NO, Lean.NO: Lean.YES}
+ALONG_OR_BESIDE = re.compile(rf"{_ALONG.pattern}|\bplus\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,12 @@ class FindingConcepts:
     @property
     def is_mapped(self) -> bool:
         return bool(self.intervention and self.outcome)
+
+
+def concepts_compared(finding: Finding, index: AliasIndex) -> frozenset[str]:
+    """Return the concepts that either side of a finding names, those of both sides among them."""
+    texts = (finding.intervention, finding.comparator)
+    return frozenset(pk for text in texts for pk in find_concepts(text, index, COMPARED_ROLES))
 
 
 def build_alias_index(concepts: Iterable[Concept]) -> AliasIndex:
@@ -175,6 +183,23 @@ def measures_any(
     return is_kind or not measured.isdisjoint(outcome.concept_id for outcome in outcomes)
 
 
+def names_any(concepts: Iterable[Concept], asked: Concept) -> bool:
+    """Tell whether one of the concepts is the one asked about, or a kind of it by its name."""
+    own, names = list(concepts), _names([asked])
+    return any(one.concept_id == asked.concept_id or _is_kind(_names([one]), names) for one in own)
+
+
+def is_kind_of(asked: Iterable[Concept], broader: Concept) -> bool:
+    """Tell whether one of the concepts asked about is, by its name, a kind of a broader one."""
+    return _is_kind(_names(asked), _names([broader]))
+
+
+def compared(study: StudyLean) -> StudyLean | None:
+    """Return a study's lean by its findings that compare two things; None where all tell a change over time."""
+    kept = [finding for finding in study.findings if EARLIER_WORDS.isdisjoint(words_of(finding.comparator))]
+    return study if len(kept) == len(study.findings) else _study_lean(kept) if kept else None
+
+
 def _study_lean(findings: Sequence[Finding]) -> StudyLean:
     """Join the findings of a study, those that lean as it does first.
 
@@ -254,7 +279,7 @@ def _lean_on(
         return None
     if sides == own:
         return lean
-    return _REVERSED.get(lean, lean) if matter.comparator and sides == own[::-1] else None
+    return lean.turned if matter.comparator and sides == own[::-1] else None
 
 
 @lru_cache(20_000)  # the names of concepts and findings come with every question: a tenth of its time

@@ -25,6 +25,7 @@ from qa_app.pipeline.matter import (
     find_stances,
     is_on_question,
     is_on_what_is_asked,
+    is_strength_asked,
     passages_on_outcome,
     studies_of_other_sides,
     unstudied_relation,
@@ -148,7 +149,7 @@ def gather(
         is_conflicting=asks_direction(query)
         and not agreeing(stances.studies)
         and agreement.is_conflicting(compared, weights),
-        strength=_strength(query, corpus, quoted, matter, is_partial=bool(missing)),
+        strength=_strength(query, corpus, quoted, matter, composed.headline.sentences, is_partial=bool(missing)),
         absent=None if bindings else expected,
         grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),
     )
@@ -221,18 +222,22 @@ def _bindings(expected: ExpectedAnswer, passages: Sequence[Passage]) -> Mapping[
 
 
 def _strength(
-    query: Query, corpus: Corpus, cited: Sequence[Study], matter: Matter | None, *, is_partial: bool
-) -> EvidenceStrength | None:
+    query: Query, corpus: Corpus, cited: Sequence[Study], matter: Matter | None, headline: Sequence[str], *,
+    is_partial: bool,
+) -> EvidenceStrength | None:  # fmt: skip
     """Return the curators' judgement where the question is about just what they judged and a cited study is too.
 
-    Elsewhere, grade the studies on the matter of the quoted finding, cited or not; without one, the cited studies.
+    Elsewhere, grade the studies on the matter of the quoted finding, where it is the one asked about, cited or not; or
+    else the cited studies. No grade is above the certainty that the headline or its finding states.
     """
-    judged = is_partial or len(query.intervention) != 1 or len(query.outcome) != 1
-    certainties = () if judged else corpus.certainties(query.intervention[0], query.outcome[0])
+    judged = len(query.intervention) == len(query.outcome) == 1
+    certainties = corpus.certainties(query.intervention[0], query.outcome[0]) if judged else ()
     certainty = strength.find_certainty(certainties, query)
-    if certainty and any({certainty.intervention, certainty.outcome} <= set(study.concepts) for study in cited):
+    is_judged = certainty and any({certainty.intervention, certainty.outcome} <= set(s.concepts) for s in cited)
+    if certainty and is_judged and not is_partial:
         return strength.assessed(certainty, cited)
-    leans = matter.studies if matter else ()
+    is_asked = matter is not None and is_strength_asked(query, matter)
+    leans = matter.studies if matter and is_asked else ()
     own = {study.study_id: study for study in cited}
     body = tuple(cited)
     if matter and matter.is_quoted and leans:
@@ -243,9 +248,11 @@ def _strength(
     sizes = {r.study_id: StudySize(r.participants, r.included_studies) for r in known}
     biases = {r.study_id: r.risk_of_bias for r in known if r.risk_of_bias}
     is_cited = all(study.study_id in own for study in body)
-    return strength.grade(
+    graded = strength.grade(
         body, leans, query.facets, sizes=sizes, biases=biases, is_partial=is_partial, is_cited=is_cited
     )
+    stated = strength.read_certainty([*headline, matter.finding.statement] if matter and matter.is_quoted else headline)
+    return strength.capped(graded, stated=stated, judged=certainty.level if certainty and is_judged else None)
 
 
 def rank(
@@ -305,7 +312,7 @@ def headline(query: Query, facts: CorpusFacts, gathered: Gathered) -> Headline:
     passage = quotation.passage
     start, end = passage.sentences[quotation.first].start, passage.sentences[quotation.last].end
     text = passage.text[start:end]
-    counts = count_sides(gathered.matter)
+    counts = count_sides(gathered.evidence.agreement)
     return Headline(
         text=text,
         verdict=_verdict(query, facts, gathered),
@@ -329,7 +336,8 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
     if matter.outcome:
         asked |= matter.concepts.outcome
     if query.aspect is Aspect.DISAGREEMENT:
-        return HeadlineVerdict.DEPENDS if len(count_sides(matter)) > 1 else None
+        is_split = matter.is_quoted and len(count_sides(gathered.evidence.agreement)) > 1
+        return HeadlineVerdict.DEPENDS if is_split else None
     if query.intent in LEANING and not (matter.is_quoted and is_on_what_is_asked(query, matter)):
         return None
     if query.intent is Intent.YES_NO and polarity.kind is PolarityKind.NONE and not (query.outcome or query.condition):

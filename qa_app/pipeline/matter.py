@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from corpus_app.records import Concept, Finding, Lean, Passage, PassageKind, Study
+from corpus_app.records import Concept, ConceptRole, Finding, Lean, Passage, PassageKind, Study
 from qa_app.pipeline import agreement
 from qa_app.pipeline.agreement import FindingConcepts
 from qa_app.pipeline.composition import Composition
@@ -14,7 +14,7 @@ from qa_app.pipeline.concepts import name_stems, names_of
 from qa_app.pipeline.ports import Corpus, CorpusFacts
 from qa_app.pipeline.query import Aspect, Intent, Query
 from qa_app.pipeline.records import Agreement, StudyLean
-from qa_app.pipeline.text import stem_set
+from qa_app.pipeline.text import folded, stem_set
 
 LEANING = frozenset({Intent.YES_NO, Intent.CLAIM, Intent.WHICH})
 """Intents that ask which way something goes: studies can disagree on it, and a verdict states it."""
@@ -35,6 +35,8 @@ class Matter:
     """The finding's own study first."""
     is_on_question: bool = False
     """Whether the studies are those on the interventions and outcomes that the question names."""
+    is_about: bool = True
+    """Whether the finding's own study is about the people and conditions that the question names; the others are."""
 
 
 def named_outcomes(query: Query) -> list[Concept]:
@@ -97,7 +99,7 @@ def _stances_on(
     rows = agreement.studies_on_question(interventions, outcomes, findings, facts.aliases, by_id)
     studies = corpus.studies([row.study_id for row in rows])
     known = ((row, studies[row.study_id]) for row in rows if row.study_id in studies)
-    weighed = ((row, agreement.weigh(study)) for row, study in known if _is_about(study, query))
+    weighed = ((row, agreement.weigh(study)) for row, study in known if is_about(study, row.findings, query, facts))
     return Stances(tuple(outcomes), tuple(weighed))
 
 
@@ -173,15 +175,35 @@ def unstudied_relation(query: Query, sentences: Iterable[str], findings: Iterabl
     return f"{first} together with {second}"
 
 
-def _is_about(study: Study, query: Query) -> bool:
-    """Tell whether a study is about values of each facet that a question names."""
-    return all(set(study.values_of(facet)) & set(values) for facet, values in query.facets.values.items())
+def is_about(study: Study, findings: Iterable[Finding], query: Query, facts: CorpusFacts) -> bool:
+    """Tell whether a study is about values of each facet, and has each condition, that a question names.
+
+    A study has a condition, or a kind of it, where its people, a value of its facets or one of these findings name it.
+    Where its people are not described, the concepts and the title say it.
+    """
+    facets = query.facets.values
+    if not all(set(study.values_of(facet)) & set(values) for facet, values in facets.items()):
+        return False
+    named = (*query.condition, *(() if facets else query.people))
+    if not named:
+        return True
+    values = (facet.values[value] for key, facet in facts.facets.facets.items() for value in study.values_of(key)
+              if value in facet.values)  # fmt: skip
+    texts = [study.population, *(value.label for value in values)]
+    texts += [text for finding in findings for text in (finding.intervention, finding.outcome)]
+    has = set() if study.population.strip() else set(study.concepts)
+    texts += [] if study.population.strip() else [study.title]
+    for text in texts:
+        has |= agreement.find_concepts(text, facts.aliases, frozenset(ConceptRole), skips_less=True)
+    by_id = facts.concept_index.by_id
+    return all(
+        agreement.names_any([by_id[pk] for pk in has if pk in by_id], by_id[one]) for one in named if one in by_id
+    )
 
 
-def count_sides(matter: Matter | None) -> Counter[Lean]:
-    """Return how many studies lean to each side on the quoted finding's matter; empty where none does."""
-    studies = matter.studies if matter and matter.is_quoted and matter.concepts.is_mapped else ()
-    return Counter(row.lean for row in studies if row.lean in agreement.SIDES)
+def count_sides(found: Agreement | None) -> Counter[Lean]:
+    """Return how many studies lean to each side on what a question asks; empty where none does."""
+    return Counter(row.lean for row in (found.studies if found else ()) if row.lean in agreement.SIDES)
 
 
 def find_matter(
@@ -202,10 +224,26 @@ def find_matter(
     outcomes = frozenset((outcome.concept_id, *outcome.measured_by)) if outcome else concepts.outcome
     others = _comparable_findings(concepts, outcomes, findings, facts, corpus)
     mapped = {other.finding_id: agreement.map_finding(other, facts.aliases) for other in others}
-    studies = agreement.studies_on(concepts, others, mapped, outcomes)
+    rows = agreement.studies_on(concepts, others, mapped, outcomes)
+    about = {row.study_id for row in _of_people_asked(rows, query, facts, corpus)}
+    studies = tuple(row for row in rows if row.study_id in about or row.study_id == finding.study_id)
     if not studies and finding.lean:
         studies = (StudyLean((finding,), finding.lean),)
-    return Matter(finding, quoted is not None, concepts, outcome, _own_first(studies, finding))
+    own = finding.study_id in about
+    return Matter(finding, quoted is not None, concepts, outcome, _own_first(studies, finding), is_about=own)
+
+
+def _of_people_asked(
+    rows: Sequence[StudyLean], query: Query, facts: CorpusFacts, corpus: Corpus
+) -> Iterator[StudyLean]:
+    """Yield the studies about the people and conditions that a question names: all where it names none."""
+    if not (query.facets.values or query.condition or query.people):
+        yield from rows
+        return
+    known = corpus.studies([row.study_id for row in rows]) if rows else {}
+    for row in rows:
+        if (study := known.get(row.study_id)) and is_about(study, row.findings, query, facts):
+            yield row
 
 
 def _own_first(studies: Sequence[StudyLean], finding: Finding) -> tuple[StudyLean, ...]:
@@ -248,14 +286,84 @@ def is_on_what_is_asked(query: Query, matter: Matter) -> bool:
     return all(not asked or not own or asked & own for asked, own in pairs)
 
 
-def find_agreement(query: Query, matter: Matter, facts: CorpusFacts) -> Agreement | None:
-    """Return where the studies of the corpus stand on a matter.
+def is_strength_asked(query: Query, matter: Matter) -> bool:
+    """Tell whether the studies on a matter are the evidence for what a question asks: a direction or a size of it."""
+    return (asks_direction(query) or query.aspect is Aspect.SIZE) and is_on_what_is_asked(query, matter)
 
-    None where the question does not ask which way something goes, or asks about another outcome or intervention.
+
+def find_agreement(query: Query, matter: Matter, facts: CorpusFacts) -> Agreement | None:
+    """Return where the studies of the corpus stand on a matter, as seen from the intervention that a question names.
+
+    None where the question does not ask which way something goes, or names another outcome or comparison.
     """
     concepts, outcome = matter.concepts, matter.outcome
-    is_asked = asks_direction(query) and concepts.is_mapped and is_on_what_is_asked(query, matter)
-    if not is_asked or outcome is None:
+    if not asks_direction(query) or not concepts.is_mapped or outcome is None:
         return None
-    done = [concept for concept in facts.concepts if concept.concept_id in concepts.intervention]
-    return Agreement(outcome, done[0] if len(done) == 1 else None, matter.studies)
+    subject_side = concepts.intervention if matter.is_on_question else _side_asked(query, matter, facts)
+    if not subject_side:
+        return None
+    is_turned = subject_side == concepts.comparator
+    about = (row for row in matter.studies if matter.is_about or row.study_id != matter.finding.study_id)
+    studies = tuple(row for study in about if (row := agreement.compared(study)))
+    if not studies:
+        return None
+    sides = (concepts.intervention, concepts.comparator)
+    if matter.is_on_question:
+        sides = (frozenset(query.intervention), frozenset())
+    texts = (matter.finding.intervention, matter.finding.comparator)
+    if is_turned:
+        sides, texts = sides[::-1], texts[::-1]
+        studies = tuple(StudyLean(row.findings, row.lean.turned) for row in studies)
+    findings = [finding for row in studies for finding in row.findings]
+    mapped = {finding.finding_id: agreement.map_finding(finding, facts.aliases) for finding in findings}
+    comparator = _side_name(sides[1], texts[1], facts) if sides[1] else _common_comparator(findings)
+    name = _side_name(sides[0], texts[0], facts)
+    return Agreement(
+        outcome,
+        _subject(sides[0], facts),
+        studies,
+        intervention=_plain_name(texts[0]) if folded(name) in folded(comparator) else name,
+        comparator=comparator,
+        turned=frozenset(pk for pk, own in mapped.items() if sides[1] and own.intervention == sides[1]),
+    )
+
+
+def _side_asked(query: Query, matter: Matter, facts: CorpusFacts) -> frozenset[str]:
+    """Return the side of a finding that has what a question asks about; empty where it names another comparison.
+
+    A side may have more than what is named only where it stands against another intervention: both are told in full.
+    """
+    sides = (matter.concepts.intervention, matter.concepts.comparator)
+    asked, against = frozenset(query.intervention), frozenset(query.comparator)
+    own = [(side, other) for pk in query.intervention for side, other in (sides, sides[::-1]) if pk in side]
+    if not own or not asked | against <= agreement.concepts_compared(matter.finding, facts.aliases):
+        return frozenset()
+    side, other = own[0]
+    by_id = facts.concept_index.by_id
+    kinds = [by_id[pk] for pk in asked if pk in by_id]
+    is_plain = all(agreement.is_kind_of(kinds, by_id[pk]) for pk in side - asked if pk in by_id)
+    return side if against.isdisjoint(side) and (other or is_plain) else frozenset()
+
+
+def _subject(side: Set[str], facts: CorpusFacts) -> Concept | None:
+    by_id = facts.concept_index.by_id
+    return by_id.get(next(iter(side))) if len(side) == 1 else None
+
+
+def _side_name(side: Set[str], text: str, facts: CorpusFacts) -> str:
+    """Return the name of the one concept of a side, or else the words of a finding without what stands in brackets."""
+    subject = _subject(side, facts)
+    return subject.name if subject else _plain_name(text)
+
+
+def _plain_name(text: str) -> str:
+    return text.partition("(")[0].strip()
+
+
+def _common_comparator(findings: Sequence[Finding]) -> str:
+    """Return what all findings compared with, without what went along with it; empty where they differ in it."""
+    whole = {_plain_name(finding.comparator) for finding in findings}
+    main = whole if len(whole) == 1 else {agreement.ALONG_OR_BESIDE.split(text)[0].strip() for text in whole}
+    name = main.pop() if len(main) == 1 else ""
+    is_shared = len(whole) > 1 and any(folded(name) in folded(finding.intervention) for finding in findings)
+    return "" if is_shared else name

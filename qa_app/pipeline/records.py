@@ -153,6 +153,16 @@ class Agreement:
     subject: Concept | None
     """What was done, where it is one thing: a benefit is one of this."""
     studies: tuple[StudyLean, ...]
+    intervention: str = ""
+    """What a benefit is one of, in words."""
+    comparator: str = ""
+    """What it was compared with, in words; empty where the studies differ in it."""
+    turned: frozenset[int] = frozenset()
+    """Findings that state the two sides the other way round."""
+
+    def stance_of(self, finding: Finding) -> Lean | None:
+        """Return the lean of a finding as seen from the intervention."""
+        return finding.lean.turned if finding.lean and finding.finding_id in self.turned else finding.lean
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from corpus_app.appraisal import BiasJudgement, CertaintyLevel, RiskOfBias
 from corpus_app.facets import COLUMNS, Facet
 from corpus_app.records import Certainty, Design, Lean, Notice, Study
 from qa_app.pipeline.agreement import REVIEWS, is_conflicting, weigh
+from qa_app.pipeline.lexicon import PhraseIndex, words_of
 from qa_app.pipeline.query import AskedFacets, Query
 from qa_app.pipeline.records import EvidenceStrength, StrengthReason, StudyLean
 
@@ -21,6 +22,7 @@ MOST = 0.5  # share of the evidence at risk of bias that lowers the grade; a jud
 SEVERE_DOMAINS = 3  # of the five of RoB 2: at high risk in so many, a trial is at very high risk; a judgement
 NO_BIASES: Mapping[str, RiskOfBias] = MappingProxyType({})
 VOWELS = frozenset("aeiouAEIOU")
+_CERTAINTIES = PhraseIndex.of_language("certainty")
 TRIALS = frozenset({Design.RANDOMIZED_CONTROLLED_TRIAL, Design.CROSSOVER_TRIAL})
 START: Mapping[str, tuple[CertaintyLevel, str]] = {
     Design.META_ANALYSIS: (CertaintyLevel.HIGH, "a meta-analysis"),
@@ -132,6 +134,26 @@ def assessed(certainty: Certainty, studies: Sequence[Study]) -> EvidenceStrength
         *_notices(sound),
     ]
     return _lowered(LEVELS.index(certainty.level), rows)
+
+
+def read_certainty(sentences: Iterable[str]) -> CertaintyLevel | None:
+    """Return the lowest certainty of the evidence that sentences state in the words of GRADE; None where none does."""
+    said = {name for sentence in sentences for name in _CERTAINTIES.find(words_of(sentence))}
+    return next((level for level in LEVELS if level.value in said), None)
+
+
+def capped(
+    graded: EvidenceStrength | None, *, stated: CertaintyLevel | None, judged: CertaintyLevel | None
+) -> EvidenceStrength | None:
+    """Return a grade, no higher than the certainty that the quoted source states and the one that curators judged."""
+    for level, code, who in (
+        (stated, "stated_certainty", "The source quoted first calls the certainty"),
+        (judged, "judged_certainty", "The curators judged the certainty"),
+    ):
+        if graded and level and LEVELS.index(level) < LEVELS.index(graded.level):
+            reason = StrengthReason(code, f"{who} {level.value.replace('_', ' ')}.")
+            graded = EvidenceStrength(level, (*graded.reasons, reason))
+    return graded
 
 
 Row = tuple[int, StrengthReason]

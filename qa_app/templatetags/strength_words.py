@@ -42,6 +42,12 @@ FIXED = frozenset(
         N_("The journal has published a concern about it."),
         N_("The journal has published a concern about one of the studies."),
         N_("A correction to one of the studies was published."),
+        N_("The source quoted first calls the certainty very low."),
+        N_("The source quoted first calls the certainty low."),
+        N_("The source quoted first calls the certainty moderate."),
+        N_("The curators judged the certainty very low."),
+        N_("The curators judged the certainty low."),
+        N_("The curators judged the certainty moderate."),
     }
 )
 

@@ -1,6 +1,7 @@
 """Findings of the cited studies: who agrees, how strong the evidence is, and when a headline says yes or no."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,10 +13,11 @@ from qa_app.pipeline import agreement
 from qa_app.pipeline.agreement import FindingConcepts, is_conflicting, map_finding, studies_on, studies_on_question
 from qa_app.pipeline.effect_sizes import states_size
 from qa_app.pipeline.lexicon import PhraseIndex, words_of
-from qa_app.pipeline.query import NO_UNITS, AskedFacets
+from qa_app.pipeline.matter import Matter, find_agreement, is_about
+from qa_app.pipeline.query import NO_UNITS, AskedFacets, Intent
 from qa_app.pipeline.question.wording import read_intent
 from qa_app.pipeline.records import StudyLean
-from qa_app.pipeline.strength import StudySize, assessed, find_certainty, grade
+from qa_app.pipeline.strength import StudySize, assessed, capped, find_certainty, grade, read_certainty
 from qa_app.pipeline.verdict import names_matter, read_polarity, verdict
 from tests.pipeline.corpora import FACETS, asked
 from tests.pipeline.test_parse import examples
@@ -196,6 +198,84 @@ def test_studies_conflict_where_no_side_is_clearly_stronger() -> None:
     ):  # fmt: skip
         assert is_conflicting([found("A", Lean.YES), found("B", other)], {"A": 4.0, "B": weight}) is is_conflict
     assert not is_conflicting([], {})
+
+
+HEAVY_SIDES, BLUNT = ("high-load training", "low-load training"), "before training"
+
+
+def stand(
+    asked_for: tuple[str, ...], *findings: Finding, ask: str = "yes_no", **named: Any
+) -> tuple[str, str, dict[str, str], set[int]] | None:
+    """Where studies stand on what a question names, from the first finding's matter: sides, leans, turned findings."""
+    concepts = {found.concept_id: found for found in INDEX.concepts.values()}
+    facts: Any = SimpleNamespace(aliases=INDEX, facets=FACETS, concept_index=SimpleNamespace(by_id=concepts))
+    rows = studies_on(
+        map_finding(findings[0], INDEX), findings, {f.finding_id: map_finding(f, INDEX) for f in findings}
+    )
+    matter = Matter(findings[0], True, map_finding(findings[0], INDEX), concepts["strength"], rows)
+    query = replace(make_query("x"), intent=Intent(ask), intervention=asked_for, outcome=("strength",), **named)
+    made = find_agreement(query, matter, facts)
+    return made and (
+        made.intervention,
+        made.comparator,
+        {r.study_id: r.lean.value for r in made.studies},
+        set(made.turned),
+    )
+
+
+def test_studies_are_counted_as_seen_from_what_a_question_asks_about_and_on_no_other_matter() -> None:
+    one, other = finding(*HEAVY_SIDES), finding(*HEAVY_SIDES[::-1], number=2, study="B", lean=Lean.NO_CLEAR_DIFFERENCE)
+    third = finding(*HEAVY_SIDES[::-1], number=3, study="C")
+    sides = HEAVY_SIDES
+    assert stand(("heavy",), one, other, third) == (*sides, {"A": "yes", "B": "no_clear_difference", "C": "no"}, {2, 3})
+    turned = {"A": "no", "B": "no_clear_difference", "C": "yes"}
+    assert stand(("light",), one, other, third) == (*sides[::-1], turned, {1})
+    assert stand(("light", "heavy"), one) == stand(("light",), one, comparator=("heavy",)) != stand(("heavy",), one)
+    assert stand(("heavy",), one, comparator=("creatine",)) is None
+    assert stand(("heavy", "creatine"), one) is None
+    assert stand(("creatine",), one) is stand((), one) is stand(("heavy",), one, ask="how_many") is None
+    both = finding("creatine and ketogenic diet", "placebo")
+    assert stand(("creatine",), both) is None
+    placebo, rise = finding("creatine", "placebo (sugar)"), finding("creatine", BLUNT, number=2, study="B")
+    assert stand(("creatine",), placebo, rise) == ("creatine", "placebo", {"A": "yes"}, set())
+    assert stand(("creatine",), rise) is None
+    other = finding("creatine with lifting", "placebo plus lifting", number=2, study="B")
+    assert stand(("creatine",), placebo, other) == ("creatine", "placebo", {"A": "yes", "B": "yes"}, set())
+    mixed = finding("creatine during lifting", "lifting with placebo", number=2, study="B")
+    again = replace(mixed, comparator="lifting with water", finding_id=1, study_id="A")
+    assert stand(("creatine",), again, mixed) == ("creatine", "", {"A": "yes", "B": "yes"}, set())
+
+
+def test_a_study_has_the_conditions_that_its_people_have() -> None:
+    concepts = [concept("gout", "condition", "gout"), concept("late", "condition", "late gout")]
+    facts: Any = SimpleNamespace(
+        aliases=agreement.build_alias_index(concepts), facets=FACETS,
+        concept_index=SimpleNamespace(by_id={one.concept_id: one for one in concepts}),
+    )  # fmt: skip
+    query = replace(make_query("x"), condition=("gout",))
+    for population, outcome, changes, expected in (
+        ("Adults with gout", "strength", {}, True), ("Men with late gout", "strength", {}, True),
+        ("Healthy adults", "strength", {"concepts": ("gout",)}, False), ("Adults without gout", "strength", {}, False),
+        ("Healthy adults", "attacks of gout", {}, True), ("", "strength", {"concepts": ("gout",)}, True),
+        ("", "strength", {"title": "Lifting"}, False), ("Adults with gout", "strength", {"sex": Sex.MALE}, False),
+    ):  # fmt: skip
+        study = make_study(population=population, **({"sex": Sex.FEMALE} | changes))
+        women = replace(query, facets=asked(sex="female"))
+        assert is_about(study, [finding("lifting", "rest", outcome)], women, facts) is expected, population
+
+
+def test_no_grade_is_above_the_certainty_that_its_source_or_the_curators_state() -> None:
+    for name, caught, missed in examples("certainty"):
+        assert (read_certainty([caught]), read_certainty([missed])) == (name, None)
+    high = grade([REVIEW], [], AskedFacets(), sizes={"A": LARGE})
+    low, moderate = CertaintyLevel.LOW, CertaintyLevel.MODERATE
+    for stated, judged, level, codes in (
+        (None, None, "high", []), (low, moderate, "low", ["stated_certainty"]), (None, moderate, "moderate", ["judged_certainty"]),
+        (moderate, low, "low", ["stated_certainty", "judged_certainty"]), (CertaintyLevel.HIGH, None, "high", []),
+    ):  # fmt: skip
+        given = capped(high, stated=stated, judged=judged)
+        assert given is not None
+        assert (given.level, [reason.code for reason in given.reasons[1:]]) == (level, codes)
 
 
 REVIEW = make_study(design=Design.META_ANALYSIS)

@@ -95,14 +95,19 @@ def test_the_table_tells_directions_of_findings(client: Client) -> None:
     make_finding(make_study(study_id="T003"), statement="Not a source.")
     other = make_finding(make_study(study_id="T002"), statement="It varied.", direction="mixed")
     on = ((rose, "T001"), (same, "T001"), (other, "T002"))
-    agreement = on_growth(unclear=[found(study_id, row.pk, row.statement) for row, study_id in on])
+    stances = ("favours", "no_difference", "unclear")
+    rows = [
+        found(study_id, row.pk, row.statement) | {"stance": own}
+        for (row, study_id), own in zip(on, stances, strict=True)
+    ]
+    agreement = on_growth(unclear=rows, intervention="more sets", comparator="few sets")
     cases = {"one": agreement, "two": None}
 
     on_one, on_all = (
         table_of(shown(client, keep(id=key, request_id=str(uuid4()), agreement=told))) for key, told in cases.items()
     )
 
-    assert [row[-1] for row in on_one] == ["Increase", "No difference", "Mixed"]
+    assert [row[-1] for row in on_one] == ["Benefit", "No clear difference", "Mixed or unclear"]
     assert on_all[0][-2:] == ["Thickness: More sets, more growth.", "Increase"]
     assert len(on_all) == 3
 
@@ -115,7 +120,13 @@ def test_whose_benefit_is_meant_is_said_where_there_is_one(client: Client) -> No
     for subject, words in (("heavy", "studies here that tested high-load training for this: 2 found a benefit."),
                            (None, "studies here that compared the same: 2 found a benefit.")):  # fmt: skip
         stand = on_growth(subject_concept=subject, favours=rows)
-        assert words in shown(client, keep(id=str(subject), request_id=str(uuid4()), agreement=stand))
+        html = shown(client, keep(id=str(subject), request_id=str(uuid4()), agreement=stand))
+        assert words in re.sub(r"<[^>]+>", "", html)
+    told = on_growth(subject_concept=None, favours=rows, intervention="heavy", comparator="light")
+    html = re.sub(r"<[^>]+>", "", shown(client, keep(id="told", request_id=str(uuid4()), agreement=told)))
+    assert (
+        "studies here that compared heavy with light for this: 2 found a benefit. Benefit and disadvantage are" in html
+    )
 
 
 def test_studies_are_counted_by_side_and_each_mark_opens_its_words(client: Client) -> None:
@@ -138,10 +149,10 @@ def test_studies_are_counted_by_side_and_each_mark_opens_its_words(client: Clien
     assert "More days, more &lt;b&gt;growth&lt;/b&gt;." in html
     marks = re.findall(r'<a class="mark size-1" href="([^"]+)"[^>]* aria-label="([^"]+)"', html)
     assert [address for address, _ in marks] == [
-        "/answers/answer-one/citations/summary/1/1/", "#finding-3", "/answers/answer-one/citations/answer/2/2/",
+        "/answers/answer-one/citations/summary/1/1/", "#counted-T003", "/answers/answer-one/citations/answer/2/2/",
     ]  # fmt: skip
-    assert marks[1][1] == "Third C 2021, randomised controlled trial: go to its finding"
-    assert 'id="finding-3"' in html
+    assert marks[1][1] == "Third C 2021, randomised controlled trial: go to what it found"
+    assert all(f'id="{place}"' in html for place in ("counted", "counted-T003", "finding-3"))
     for address, _ in marks:
         assert address.startswith("#") or client.get(address).status_code == 200
 

@@ -57,7 +57,7 @@ def test_each_study_counts_once_and_what_does_not_count_is_told() -> None:
         ("A", 1, 1),
         ("C", None, 3),
     ]
-    assert drawn.sides[0].statements == ("A 1.", "A 2.", "C 3.")
+    assert [mark.statements for mark in drawn.sides[0].marks] == [(("A 1.", ""), ("A 2.", "")), (("C 3.", ""),)]
 
 
 def test_fewer_than_two_studies_are_no_picture() -> None:
@@ -109,24 +109,61 @@ def test_the_one_effect_of_a_statement_is_read(statement: str, effect: Effect | 
     assert read_stated_effect(statement) == effect
 
 
-def test_effects_of_the_most_frequent_scale_are_drawn_below_one_another() -> None:
-    stated = (
-        ("A", "It rose more (SMD 0.5, 95% CI 0.0 to 1.0)."), ("B", "It rose more (SMD −1.0, 95% CI −1.5 to −0.5)."),
-        ("C", "It rose by 1.4 kg more (95% CI 1.0 to 1.8)."), ("D", "It rose."),
-    )  # fmt: skip
+HEAVY, LIGHT = ("heavy weights", "light weights"), ("light weights", "heavy weights")
+FOR, AGAINST, SAME = Direction.FAVOURS_INTERVENTION, Direction.FAVOURS_COMPARATOR, Direction.NO_DIFFERENCE
+
+
+def sided(*rows: tuple[str, tuple[str, str], Direction, str]) -> tuple[dict[str, Any], list[Finding]]:
+    """An agreement on heavy weights against light ones, and its findings: study, sides, direction and effect."""
     findings = [
-        Finding("this", "that", "it", Direction.INCREASE, text, pk, study) for pk, (study, text) in enumerate(stated)
+        Finding(*sides, f"strength {pk}", way, f"It differed ({effect}).", pk, study)
+        for pk, (study, sides, way, effect) in enumerate(rows)
     ]
-    swapped = Finding("that", "this", "it", Direction.INCREASE, stated[0][1], 9, "E")
-    stands = payload(favours=[(f.study_id, f.finding_id) for f in [*findings, swapped]])
+    stands = payload(unclear=[(f.study_id, f.finding_id) for f in findings])
+    for row, (_, sides, *_) in zip(stands["agreement"]["unclear"], rows, strict=True):
+        row |= {"is_turned": sides == LIGHT, "stance": "favours"}
+    stands["agreement"] |= {"intervention": HEAVY[0], "comparator": HEAVY[1], "outcome_concept": "strength"}
+    return stands, findings
+
+
+def test_effects_of_one_scale_are_drawn_with_each_side_on_its_own_end() -> None:
+    stands, findings = sided(
+        ("A", HEAVY, FOR, "SMD 0.5, 95% CI 0.0 to 1.0"), ("B", LIGHT, AGAINST, "SMD −1.0, 95% CI −1.5 to −0.5"),
+        ("B", LIGHT, FOR, "SMD 0.5, 95% CI 0.25 to 0.75"), ("C", HEAVY, FOR, "SMD −0.5, 95% CI −0.75 to −0.25"),
+        ("C", HEAVY, SAME, "SMD 0.25, 95% CI 0.0 to 0.5"), ("D", HEAVY, SAME, "SMD 0.1, 95% CI −0.1 to 0.3"),
+        ("D", HEAVY, FOR, "mean difference 1 kg, 95% CI 0 to 2"), ("E", HEAVY, Direction.INCREASE, "SMD 0.3, 95% CI 0.1 to 0.5"),
+    )  # fmt: skip
     known = {name: reference(name) for name in "ABCDE"}
 
-    drawn = forest.draw_forest(stands, {"B": 1}, known, [*findings, swapped])
+    drawn = forest.draw_forest(stands, {"B": 1}, known, findings)
 
     assert drawn is not None
-    assert (drawn.measure, drawn.unit, drawn.left_out) == (SMD, "", 1)
-    assert [(row.study.study_id, row.lower, row.value, row.upper) for row in drawn.rows] == [
-        ("B", 4, 22.4, 40.8), ("A", 59.2, 77.6, 96),
+    assert (drawn.measure, drawn.intervention, drawn.comparator) == (SMD, "heavy weights", "light weights")
+    assert [(row.study.study_id, row.label, row.effect.value) for row in drawn.rows] == [
+        ("B", "strength 1", 1.0), ("B", "strength 2", -0.5), ("A", "strength 0", 0.5),
+        ("C", "strength 3", 0.5), ("C", "strength 4", -0.25), ("D", "strength 5", 0.1),
     ]  # fmt: skip
-    assert drawn.none == 59.2
+    assert (drawn.left_out, drawn.without_side, drawn.has_turned) == (1, 1, True)  # a rise is neither good nor bad here
+    assert [(row.lower, row.value, row.upper) for row in drawn.rows[:1]] == [(55.11, 75.56, 96)]
     assert forest.draw_forest(stands, {}, known, findings[:1]) is None
+
+
+def test_a_ratio_is_turned_by_its_inverse_and_what_has_no_side_is_left_out() -> None:
+    ratios = (("A", HEAVY, FOR, "OR 2, 95% CI 1.0 to 4"), ("B", LIGHT, FOR, "OR 2, 95% CI 1.25 to 4"))
+    same = ("C", HEAVY, SAME, "OR 1.1, 95% CI 0.5 to 2")
+    known = {name: reference(name) for name in "ABC"}
+
+    drawn = forest.draw_forest(*_for(ratios, known))
+    assert drawn is not None
+    assert [row.effect.figures for row in drawn.rows] == [(1.0, 2.0, 4.0), (0.25, 0.5, 0.8)]
+    assert forest.draw_forest(*_for((same, same), known)) is None
+
+    stands, findings = sided(*ratios)
+    for row in stands["agreement"]["unclear"]:
+        del row["is_turned"]  # as older answers have it
+    assert forest.draw_forest(stands, {}, known, findings) is None
+
+
+def _for(rows: Any, known: dict[str, Reference]) -> Any:
+    stands, findings = sided(*rows)
+    return stands, {}, known, findings
