@@ -37,6 +37,8 @@ _OPPOSES: Mapping[Change, frozenset[Change]] = {
 def relate(claim: Effect, source: Effect) -> Relation:
     """Return whether the source's effect agrees with the claim's; what is compared may be the other way round."""
     other = claim.compared - claim.subject
+    if claim.compared and not other:
+        return Relation.UNRELATED  # one name for both sides hides what it compares
     order = _order(claim, source)
     if other and not source.compared:
         order = _favoured(claim, source)
@@ -45,6 +47,8 @@ def relate(claim: Effect, source: Effect) -> Relation:
             return Relation.UNRELATED  # it does not set one side against the other
     elif other and not other & (source.compared if order >= 0 else source.subject):
         return Relation.UNRELATED  # it compares with something else
+    if source.is_between and not (other or claim.is_alike or claim.is_between) and not _is_plain_rise(source, order):
+        return Relation.UNRELATED  # it compares two things, and the claim is on one
     change = source.change if order >= 0 else REVERSED.get(source.change, source.change)
     if order == 0 and source.compared and change in REVERSED:
         return Relation.UNRELATED  # which side gained is not clear
@@ -67,6 +71,12 @@ def is_on_quality(claim: Effect, source: Effect) -> bool:
         quality in source.qualities or (quality is Quality.VALUE and source.change is Change.SAME)
         for quality in claim.qualities
     )
+
+
+def _is_plain_rise(source: Effect, order: int) -> bool:
+    """Tell whether the first of two things that are compared did what the verb says: "cut pain more than"."""
+    signs = {Change.RISES: 1, Change.FALLS: -1}
+    return bool(source.compared) and order >= 0 and signs.get(source.change) == source.verb
 
 
 def _favoured(claim: Effect, source: Effect) -> int:
