@@ -17,6 +17,7 @@ from qa_app.pipeline.verification.lexicon import (
     CONDITIONAL,
     CONTRASTS,
     DEGREES,
+    DIFFERING,
     FALLING,
     INDEPENDENT,
     INFLUENCES,
@@ -240,6 +241,7 @@ def _is_between(clause: Sequence[Token], tail: Sequence[Token], changes: Sequenc
         return bool(tail or (before and before.is_between))
     return (
         clause[level].word in SAMENESS
+        or (clause[level].word in DIFFERING and not any(t.word in {"with", "after"} for t in clause[level:]))
         or any(token.word in {"between", "among"} for token in clause)
         or any(token.word in {"and", "or"} for token in clause[:level])
     )

@@ -146,6 +146,8 @@ ATTRIBUTES = frozenset(
     little easy thick thin wide narrow hot cold positive negative add adds added adding effect effects active activity
     activities training""".split()
 )
+# Of LEVEL, the verb that sets things against each other by itself, but for "did not differ with tea".
+DIFFERING = frozenset("differ differs differed".split())
 # Of LEVEL, those that say "no difference" by themselves.
 SAMENESS = frozenset(
     """similar similarly comparable comparably equal equally equivalent same identical unchanged unaffected stable
@@ -191,6 +193,8 @@ COMBINING = frozenset("and with plus combined together alongside".split())
 APART = frozenset("both each either neither between".split())
 # Besides SAMENESS: what is held equal makes no difference, as "volume" of "for a given volume".
 EQUATED = frozenset("given equated matched controlled".split())
+# Words before what people did anyway.
+SETTING = frozenset("during while alongside undergoing".split())
 # Verbs that raise what they make.
 MAKING = frozenset("build builds building built".split())
 # Prepositions before a condition: "at the same speed".

@@ -16,6 +16,7 @@ from qa_app.pipeline.verification.lexicon import (
     NEGATIONS,
     OBLIGING,
     SAMENESS,
+    SETTING,
     SUPPOSING,
     Kind,
 )
@@ -95,6 +96,19 @@ def held_equal(tokens: Sequence[Token], marks: frozenset[str]) -> frozenset[str]
     return frozenset(held)
 
 
+def in_setting(tokens: Sequence[Token], marks: frozenset[str]) -> frozenset[str]:
+    """Return the marks that a sentence names only as what its people did anyway: "during digging", "people who dig"."""
+    places = [(place, mark) for place, token in enumerate(tokens) if (mark := stem(token.word)) in marks]
+    found = {mark for place, mark in places if _is_setting(tokens, place)}
+    return frozenset(found - {mark for place, mark in places if not _is_setting(tokens, place)})
+
+
+def _is_setting(tokens: Sequence[Token], place: int) -> bool:
+    before = tokens[max(0, place - 2) : place]
+    is_beside = bool(before) and before[-1].kind is Kind.POPULATION and "," not in tokens[place].gap
+    return is_beside or any(token.word in SETTING for token in before)
+
+
 def has_other_conditions(claim: Sequence[Token], source: Sequence[Token]) -> bool:
     """Tell whether one of two sentences has the same of something that the other has more or less of."""
     own, others = _conditions(claim), _conditions(source)
@@ -114,18 +128,26 @@ def _conditions(tokens: Sequence[Token]) -> Mapping[str, int]:
     return found
 
 
-def is_combined(tokens: Sequence[Token], own: frozenset[str], others: frozenset[str]) -> bool:
-    """Tell whether a sentence names one of `own` only together with one of `others`: "tea with milk"."""
+def is_combined(tokens: Sequence[Token], own: frozenset[str], others: frozenset[str], special: frozenset[str]) -> bool:
+    """Tell whether a sentence names one of `own` only together with one of `others`: "tea with milk".
+
+    Of those in `special`, also without a word between them: "milk tea".
+    """
     stems = [stem(token.word) for token in tokens]
     places = [place for place, s in enumerate(stems) if s in own]
     return bool(places) and all(
-        any(_joins(tokens, *sorted((place, other))) for other, s in enumerate(stems) if s in others) for place in places
+        any(
+            _joins(tokens, *sorted((place, other)), is_close=s in special)
+            for other, s in enumerate(stems)
+            if s in others
+        )
+        for place in places
     )
 
 
-def _joins(tokens: Sequence[Token], first: int, last: int) -> bool:
+def _joins(tokens: Sequence[Token], first: int, last: int, *, is_close: bool) -> bool:
     between = tokens[first + 1 : last]
     is_listed = any(token.word in APART for token in tokens[max(0, first - 2) : first])
     is_apart = any(mark in token.gap for token in tokens[first + 1 : last + 1] for mark in ",;:")
-    is_joined = not between or any(token.word in COMBINING for token in between)
+    is_joined = any(token.word in COMBINING for token in between) if between else is_close
     return len(between) <= JOINS_WITHIN and is_joined and not is_listed and not is_apart

@@ -235,13 +235,19 @@ class StatementReader:
         named = claim.concepts & self.interventions
         held = scope.held_equal(source.tokens, named) - scope.held_equal(claim.tokens, named)
         spelt = {mark for mark in named if claim.spelling[mark] <= source.words}
-        given = (source.stems | spelt) - held
         others = (source.concepts & self.interventions) - claim.concepts
+        if others:
+            held |= scope.in_setting(source.tokens, named) - scope.in_setting(claim.tokens, named)
+        given = (source.stems | spelt) - held
         doers = named or claim.opening
-        if not doers or doers.isdisjoint(given):
-            return not others and not held and doers <= context and not claim.obliges
+        if not doers:
+            return claim.obliges or not (others or held)
+        if doers.isdisjoint(given):
+            return doers <= context and not (others or held or claim.obliges)
         is_named = named <= (given if claim.obliges else given | context)
-        return is_named and not scope.is_combined(source.tokens, doers, others)
+        most = max((self.rarity.get(mark, 0.0) for mark in doers), default=0.0)
+        special = frozenset(mark for mark in others if self.rarity[mark] > most)
+        return is_named and not scope.is_combined(source.tokens, doers, others, special)
 
     def _share(self, claim: ReadSentence, stems: frozenset[str]) -> float:
         weights = {s: self.rarity.get(s) or support.FITTED.rarity(s) for s in claim.stems}
