@@ -42,8 +42,8 @@ def relate(claim: Effect, source: Effect) -> Relation:
     order = _order(claim, source)
     if other and not source.compared:
         order = _favoured(claim, source)
-        is_of_both = _is_on(claim.subject, source) >= _is_on(other, source) > 0
-        if not order and not (is_of_both and source.change in {Change.SAME, Change.DIFFERS}):
+        names_both = _is_on(claim.subject, source) >= _is_on(other, source) > 0
+        if not order and not (names_both and source.change in {Change.SAME, Change.DIFFERS}):
             return Relation.UNRELATED  # it does not set one side against the other
     elif other and not other & (source.compared if order >= 0 else source.subject):
         return Relation.UNRELATED  # it compares with something else
@@ -52,7 +52,8 @@ def relate(claim: Effect, source: Effect) -> Relation:
     change = source.change if order >= 0 else REVERSED.get(source.change, source.change)
     if order == 0 and source.compared and change in REVERSED:
         return Relation.UNRELATED  # which side gained is not clear
-    if claim.is_alike and not source.compared and change in {Change.RISES, Change.FALLS}:
+    is_of_both = (claim.is_alike or claim.is_between) and not claim.compared
+    if is_of_both and change in {Change.RISES, Change.FALLS} and not source.compared & claim.stems:
         return Relation.UNRELATED  # it says how all moved, not whether they moved alike
     if source.lacking ^ claim.lacking or source.is_possible > claim.is_possible:
         return Relation.UNRELATED

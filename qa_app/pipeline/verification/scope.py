@@ -134,15 +134,12 @@ def is_combined(tokens: Sequence[Token], own: frozenset[str], others: frozenset[
     Of those in `special`, also without a word between them: "milk tea".
     """
     stems = [stem(token.word) for token in tokens]
-    places = [place for place, s in enumerate(stems) if s in own]
-    return bool(places) and all(
-        any(
-            _joins(tokens, *sorted((place, other)), is_close=s in special)
-            for other, s in enumerate(stems)
-            if s in others
-        )
-        for place in places
-    )
+    beside = [(place, s in special) for place, s in enumerate(stems) if s in others]
+
+    def is_joined(place: int) -> bool:
+        return any(_joins(tokens, *sorted((place, other)), is_close=is_close) for other, is_close in beside)
+
+    return any(all(is_joined(place) for place, s in enumerate(stems) if s == mark) for mark in own.intersection(stems))
 
 
 def _joins(tokens: Sequence[Token], first: int, last: int, *, is_close: bool) -> bool:

@@ -216,7 +216,7 @@ class StatementReader:
             return None
         stance, reason, effect = found
         is_plain = (claim.changes is None or claim.obliges) and reason is not LeftOutReason.NUMBER_MISMATCH
-        if is_plain and nearness < PLAIN_NEARNESS:
+        if is_plain and (nearness < PLAIN_NEARNESS or own < NEARNESS):
             return None
         people = effect.people if effect else source.people
         others = frozenset[str]() if claim.people <= people else people - claim.people
