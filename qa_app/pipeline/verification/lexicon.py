@@ -180,7 +180,9 @@ SUPPOSING = _stems(
 # Verbs of inquiry: where they are denied ("did not measure"), nothing is said of the result.
 INQUIRING = _stems("study studied measure measured test tested assess assessed report reported compare compared record")
 # Words of a sentence that says what ought to be done, besides "need to" and "have to".
-OBLIGING = frozenset("should must ought shall shouldn mustn necessary unnecessary imperative essential".split())
+OBLIGING = frozenset(
+    "should must ought shall shouldn mustn necessary unnecessary imperative obligatory mandatory".split()
+)
 # Words of a sentence that advises.
 ADVISING = _stems("recommend recommended recommendation advise advised advice advisable counsel")
 # Words that turn advice into advice against.

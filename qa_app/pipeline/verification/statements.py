@@ -199,7 +199,7 @@ class StatementReader:
         `context` holds the stems of what stands around the sentence, `least` replaces NEARNESS. With `is_near` the
         sentence is known to be on the same matter, whatever its words.
         """
-        if scope.states_nothing(source.tokens) or (claim.obliges and not source.advises):
+        if scope.states_nothing(source.tokens) or not (source.advises if claim.obliges else not source.obliges):
             return None
         own = self._share(claim, source.stems)
         nearness = max(own, self._share(claim, source.stems | context) - CONTEXT_DISCOUNT)
@@ -236,6 +236,7 @@ class StatementReader:
         held = scope.held_equal(source.tokens, named) - scope.held_equal(claim.tokens, named)
         spelt = {mark for mark in named if claim.spelling[mark] <= source.words}
         others = (source.concepts & self.interventions) - claim.concepts
+        others -= scope.held_equal(source.tokens, others)
         if others:
             held |= scope.in_setting(source.tokens, named) - scope.in_setting(claim.tokens, named)
         given = (source.stems | spelt) - held
