@@ -9,7 +9,6 @@ from math import prod
 
 from qa_app.pipeline.text import EMPTY_WORDS, stem
 from qa_app.pipeline.verification.lexicon import (
-    ANYBODY,
     ASSOCIATED,
     ATTRIBUTES,
     COMPARATIVES,
@@ -26,9 +25,6 @@ from qa_app.pipeline.verification.lexicon import (
     LINKED_BY_TO,
     LITTLE,
     NEGATIONS,
-    NO_PEOPLE,
-    ORIGINS,
-    PEOPLE_WORDS,
     POSSIBLE,
     RISING,
     SAMENESS,
@@ -37,6 +33,7 @@ from qa_app.pipeline.verification.lexicon import (
     WITHOUT,
     Kind,
 )
+from qa_app.pipeline.verification.people import people_of
 from qa_app.pipeline.verification.qualities import qualities_of
 from qa_app.pipeline.verification.reading import Token
 
@@ -157,25 +154,6 @@ def _without_attributes(tokens: Sequence[Token]) -> list[Token]:
 
 def _is_factor(token: Token) -> bool:
     return token.word in LACKS or (bool(_sign(token)) and token.word not in COMPARATIVES)
-
-
-def is_group(token: Token) -> bool:
-    """Tell whether a word names some people among others: "women", "untrained"."""
-    is_people = (
-        token.word in PEOPLE_WORDS and token.word not in ATTRIBUTES | NO_PEOPLE and stem(token.word) not in ANYBODY
-    )
-    return token.kind is Kind.POPULATION and is_people
-
-
-def people_of(tokens: Sequence[Token]) -> frozenset[str]:
-    """Return the words for groups of people, singular; an origin counts before other people only: "Dutch nurses"."""
-    followers = (*tokens[1:], None)
-    return frozenset(
-        token.key
-        for token, follows in zip(tokens, followers, strict=False)
-        if is_group(token)
-        and (stem(token.word) not in ORIGINS or (follows is not None and follows.kind is Kind.POPULATION))
-    )
 
 
 def _clauses(tokens: Sequence[Token]) -> list[list[Token]]:

@@ -193,7 +193,7 @@ DISCOURAGING = frozenset(
 COMBINING = frozenset("and with plus combined together alongside".split())
 # Words before two things that are not combined: "both tea and milk", "between tea and milk".
 APART = frozenset("both each either neither between".split())
-# Besides SAMENESS: what is held equal makes no difference, as "volume" of "for a given volume".
+# Besides SAMENESS: what is equal for all makes no difference, as "volume" of "for a given volume".
 EQUATED = frozenset("given equated matched controlled".split())
 # Words before what people did anyway.
 SETTING = frozenset("during while alongside undergoing".split())

@@ -83,17 +83,17 @@ def denies_any(tokens: Sequence[Token], stems: frozenset[str]) -> bool:
     )
 
 
-def held_equal(tokens: Sequence[Token], marks: frozenset[str]) -> frozenset[str]:
+def controlled(tokens: Sequence[Token], marks: frozenset[str]) -> frozenset[str]:
     """Return the marks that a sentence says were equal or given, and so not what makes a difference."""
-    held = set()
+    fixed = set()
     for place, token in enumerate(tokens):
         mark = stem(token.word)
         if mark not in marks:
             continue
         before, after = (tokens[n].word if 0 <= n < len(tokens) else "" for n in (place - 1, place + 1))
         if before in SAMENESS or before in EQUATED or after in EQUATED:
-            held.add(mark)
-    return frozenset(held)
+            fixed.add(mark)
+    return frozenset(fixed)
 
 
 def in_setting(tokens: Sequence[Token], marks: frozenset[str]) -> frozenset[str]:

@@ -16,8 +16,6 @@ from qa_app.pipeline.verification.effect import (
     Change,
     Effect,
     Outcomes,
-    is_group,
-    people_of,
     read_effects,
 )
 from qa_app.pipeline.verification.lexicon import (
@@ -35,6 +33,7 @@ from qa_app.pipeline.verification.lexicon import (
     SIGNIFICANCE,
     Kind,
 )
+from qa_app.pipeline.verification.people import is_group, people_of
 from qa_app.pipeline.verification.qualities import QUALITIES, Quality, qualities_of
 from qa_app.pipeline.verification.reading import Token, read
 from qa_app.pipeline.verification.relation import Relation, is_on_quality, relate
@@ -233,18 +232,18 @@ class StatementReader:
         ):
             return False
         named = claim.concepts & self.interventions
-        held = scope.held_equal(source.tokens, named) - scope.held_equal(claim.tokens, named)
+        fixed = scope.controlled(source.tokens, named) - scope.controlled(claim.tokens, named)
         spelt = {mark for mark in named if claim.spelling[mark] <= source.words}
         others = (source.concepts & self.interventions) - claim.concepts
-        others -= scope.held_equal(source.tokens, others)
+        others -= scope.controlled(source.tokens, others)
         if others:
-            held |= scope.in_setting(source.tokens, named) - scope.in_setting(claim.tokens, named)
-        given = (source.stems | spelt) - held
+            fixed |= scope.in_setting(source.tokens, named) - scope.in_setting(claim.tokens, named)
+        given = (source.stems | spelt) - fixed
         doers = named or claim.opening
         if not doers:
-            return claim.obliges or not (others or held)
+            return claim.obliges or not (others or fixed)
         if doers.isdisjoint(given):
-            return doers <= context and not (others or held or claim.obliges)
+            return doers <= context and not (others or fixed or claim.obliges)
         is_named = named <= (given if claim.obliges else given | context)
         most = max((self.rarity.get(mark, 0.0) for mark in doers), default=0.0)
         special = frozenset(mark for mark in others if self.rarity[mark] > most)
