@@ -264,7 +264,7 @@ class StatementReader:
                 continue
             if _names_loss(words) and not _names_loss(WORD.findall(mention.concept.name)):
                 continue  # "water loss" is no plain name of water content
-            kept = ["increase"] if words[0].lower() in MAKING else []  # "build muscle" names what rises
+            kept = ["increase"] if words[0].lower() in MAKING else []  # "build roots" says that they rise
             kept += [word for word in words if word.lower() in NEGATIONS or _is_judgement(word, mention.concept)]
             if words[0].lower().startswith("non") and not mention.concept.name.lower().startswith("non"):
                 kept = [*(word for word in kept if word.lower() != "non"), "non-"]
