@@ -68,6 +68,7 @@ class CheckedClaim(Shape):
         allow_null=True,
         help_text="other_people: passages speak of other people than the claim, so it does not count as covered. "
         "undecided: passages are on the matter, but their words neither say nor deny it. "
+        "no_advice: the claim says what should be done, and no passage advises for or against it. "
         "other_language: the claim is not in English, so nothing is said about the studies.",
     )
     declined = shapes.Declined(allow_null=True)

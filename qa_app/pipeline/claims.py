@@ -20,6 +20,8 @@ from qa_app.pipeline.question.wording import ENGLISH, split_sentences
 from qa_app.pipeline.records import LeftOutReason, Span
 from qa_app.pipeline.retrieval import Retrieved, fuse, load_pool
 from qa_app.pipeline.text import content_stems, stem
+from qa_app.pipeline.verification.lexicon import Kind
+from qa_app.pipeline.verification.reading import read
 from qa_app.pipeline.verification.statements import NEARNESS, ClaimComparison, ReadSentence, Stance, StatementReader
 
 MOST_CLAIMS = 50
@@ -37,7 +39,7 @@ TIE = 0.05
 """Nearness within which two sentences of one study count alike."""
 _WITHOUT_RESULTS = frozenset({Section.INTRODUCTION, Section.BACKGROUND, Section.METHODS})
 _STATES_NONE = frozenset({"background", "objective", "method"})
-SHORTEST_CLAIM = 3  # content words
+SHORTEST_CLAIM = 3  # content words and figures
 _LABEL = re.compile(r"^(?:\[?\(?\d{1,2}:\d{2}(?::\d{2})?\)?\]?\s*[-–—]?\s*)?(?:[A-Z][\w.’' -]{0,30}:\s+)?")
 
 
@@ -55,6 +57,8 @@ class ClaimNote(StrEnum):
     """Passages say so, but of other people than the claim."""
     UNDECIDED = "undecided"
     """Passages are on the matter, and their words neither say nor deny it."""
+    NO_ADVICE = "no_advice"
+    """The claim says what ought to be done, and no passage advises for or against it."""
     OTHER_LANGUAGE = "other_language"
     """The claim is not in English, so nothing is said about the studies."""
 
@@ -172,7 +176,8 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 def _skipped(sentence: str) -> Skipped | None:
     if sentence.rstrip("\"”') ").endswith("?"):
         return Skipped.QUESTION
-    return Skipped.TOO_SHORT if len(content_stems(sentence)) < SHORTEST_CLAIM else None
+    figures = sum(token.kind is Kind.NUMBER for token in read(sentence))
+    return Skipped.TOO_SHORT if len(content_stems(sentence)) + figures < SHORTEST_CLAIM else None
 
 
 def check_claim(
@@ -198,7 +203,7 @@ def check_claim(
         )
     if query.language != ENGLISH:
         return CheckedClaim(ClaimVerdict.NOT_COVERED, (), ClaimNote.OTHER_LANGUAGE)
-    note = ClaimNote.UNDECIDED if retrieved.is_answerable else None
+    note = ClaimNote.NO_ADVICE if claim.obliges else ClaimNote.UNDECIDED if retrieved.is_answerable else None
     return CheckedClaim(ClaimVerdict.NOT_COVERED, tuple(_shown(nearest)), note)
 
 

@@ -25,6 +25,10 @@ SENTENCES = {
         "This site understands claims in English only, the language of its studies. So this says nothing about what "
         "the studies hold. Please check it in English."
     ),
+    "no_advice": N_(
+        "This claim says what should be done. Results neither prove nor refute that, and no study here advises for or "
+        "against it."
+    ),
     "undecided": N_("The studies here are on this subject, but they neither say this nor deny it."),
 }
 CHIPS = {"supported": "yes", "contradicted": "no", "mixed": "depends", "not_covered": ""}

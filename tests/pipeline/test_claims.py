@@ -14,6 +14,7 @@ READER = StatementReader.build(
             make_concept("compost", kind="intervention", aliases=("rotted leaves",)),
             make_concept("root-growth", aliases=("growth of roots",)),
             make_concept("leaf-area"),
+            *(make_concept(name, kind="intervention") for name in ("mulching", "gardening", "liming", "night-cover")),
         )
     )
 )
@@ -61,6 +62,37 @@ READER = StatementReader.build(
         ("Straw shrinks leaves of beans.", "Lower-stem leaves of beans became denser with straw.", None),
         ("Straw lowers yield of beans.", "Straw may raise yield of beans.", None),
         ("Straw raises yield of beans.", "Straw adds a little yield of beans.", None),
+        # what ought to be done: only advice speaks on it
+        ("You should add compost.", "Compost increased root growth.", None),
+        ("You must not add compost.", "Compost did not increase root growth.", None),
+        ("You should add compost.", "The panel recommends to add compost.", "supports"),
+        ("You need to add compost.", "The panel advises against compost.", "contradicts"),
+        ("You should not add compost.", "It is not necessary to add compost.", "supports"),
+        # what is done: named itself, alone, and neither given nor what all did anyway
+        ("Digging increases root growth.", "Gardening increased root growth.", None),
+        ("Mulching increases root growth.", "Gardening increased root growth.", None),
+        ("Mulching increases root growth.", "Mulching with liming increased root growth.", None),
+        ("Mulching with liming increases root growth.", "Growth of roots rose with mulching and liming.", "supports"),
+        ("Mulching increases root growth.", "During mulching, liming did not increase root growth.", None),
+        ("Mulching increases root growth.", "For a given mulching, liming did not increase root growth.", None),
+        # no difference between two says nothing of one; nor does a result that was not sought
+        ("Mulching does not increase root growth.", "Root growth did not differ between mulching and liming.", None),
+        ("Mulching does not increase root growth.", "Root growth with mulching was less than with liming.", None),
+        ("Mulching has no effect on root growth.", "Mulching made no difference to root growth.", "supports"),
+        ("Mulching increases root growth.", "They did not study root growth with mulching.", None),
+        ("Mulching increases root growth.", "They did not say why mulching affects root growth.", None),
+        # a limit and a bracket deny nothing; a condition makes another claim
+        (
+            "Mulching only slightly increases root growth.",
+            "With mulching, growth of roots rose at most slightly.",
+            "supports",
+        ),
+        ("Mulching increases root growth.", "With mulching (without a spade), growth of roots rose.", "supports"),
+        (
+            "Straw holds more water at the same depth than bark.",
+            "Straw holds more water at lower depth than bark.",
+            None,
+        ),
         # nearly word for word, but for one thing that no list names
         (
             "Coffee grounds kept slugs away from beds of lettuce.",
@@ -107,11 +139,12 @@ def test_people_that_the_sentence_does_not_name_are_told() -> None:
     assert nobody
     assert not nobody.is_on_same_people
     assert READER.read("Dutch advice for nurses who train: dig, as Dutch nurses do.").people == {"dutch", "nurse"}
+    assert not READER.read("The activation rose with age in aged soil, recreationally.").people
     assert not READER.read("American advice is to train more.").people
 
 
 def test_a_transcript_is_cut_into_claims_without_its_speakers() -> None:
-    text = "[00:12] Anna Smith: Mulch keeps beds moist all year. Right?\r\n• Clay holds more water than sand does!\nNo."
+    text = "[00:12] Anna Smith: Mulch keeps beds moist all year. Right?\r\n• Clay holds more water than sand does!\nOne bed is as good as two.\nNo."
 
     found = split_claims(text)
 
@@ -119,6 +152,7 @@ def test_a_transcript_is_cut_into_claims_without_its_speakers() -> None:
         ("Mulch keeps beds moist all year.", None),
         ("Right?", Skipped.QUESTION),
         ("Clay holds more water than sand does!", None),
+        ("One bed is as good as two.", None),
         ("No.", Skipped.TOO_SHORT),
     ]
     assert all(text[claim.start : claim.end] == claim.text for claim in found)

@@ -70,6 +70,16 @@ def test_a_claim_in_another_language_is_not_said_to_be_missing_from_the_studies(
     assert "No study here addresses" not in page
 
 
+def test_a_claim_on_what_should_be_done_is_left_open_with_the_reason() -> None:
+    (row,) = check("You should do ten weekly sets per muscle.")["claims"]
+    page = (
+        Client().post(reverse("check_claims"), {"text": "You should do ten weekly sets per muscle."}).content.decode()
+    )
+
+    assert (row["verdict"], row["note"]) == ("not_covered", "no_advice")
+    assert "no study here advises for or against it" in page
+
+
 def test_a_crisis_gets_its_reply_and_nothing_else() -> None:
     checked = check(f"{SAME} {CRISIS}")
     page = Client().post(reverse("check_claims"), {"text": f"{SAME} {CRISIS}"}).content.decode()

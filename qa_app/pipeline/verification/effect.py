@@ -9,13 +9,14 @@ from math import prod
 
 from qa_app.pipeline.text import EMPTY_WORDS, stem
 from qa_app.pipeline.verification.lexicon import (
-    ANYBODY,
     ASSOCIATED,
     ATTRIBUTES,
     COMPARATIVES,
     COMPARING,
+    CONDITIONAL,
     CONTRASTS,
     DEGREES,
+    DIFFERING,
     FALLING,
     INDEPENDENT,
     INFLUENCES,
@@ -24,15 +25,15 @@ from qa_app.pipeline.verification.lexicon import (
     LINKED_BY_TO,
     LITTLE,
     NEGATIONS,
-    NO_PEOPLE,
-    ORIGINS,
     POSSIBLE,
     RISING,
     SAMENESS,
     SHARED,
     SIGNIFICANCE,
+    WITHOUT,
     Kind,
 )
+from qa_app.pipeline.verification.people import people_of
 from qa_app.pipeline.verification.qualities import qualities_of
 from qa_app.pipeline.verification.reading import Token
 
@@ -106,6 +107,8 @@ class Effect:
     """Whether it says no more than that the change may be."""
     is_alike: bool = False
     """Whether it says that several things are alike, rather than that one makes no difference."""
+    is_between: bool = False
+    """Whether it compares two things that are done, rather than one with its absence."""
 
 
 def read_effects(tokens: Sequence[Token], outcomes: Outcomes = NO_OUTCOMES) -> tuple[Effect, ...]:
@@ -114,13 +117,30 @@ def read_effects(tokens: Sequence[Token], outcomes: Outcomes = NO_OUTCOMES) -> t
     `outcomes` holds the qualities of each stem that names an outcome.
     """
     effects: list[Effect] = []
-    for clause in _clauses(_without_attributes(tokens)):
+    for clause in _clauses(_without_attributes(_without_asides(tokens))):
         found = _effect(clause, outcomes, effects[-1] if effects else None)
         if effects and found.change is Change.NONE and _denies_significance(clause):
             effects[-1] = replace(effects[-1], change=_denied(effects[-1].change))
         else:
             effects.append(found)
     return tuple(effects)
+
+
+def _without_asides(tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens without brackets that deny something and assert no change: "(no further repetition)"."""
+    kept: list[Token] = []
+    opened: int | None = None
+    for token in tokens:
+        if opened is not None and ")" in token.gap:
+            aside = kept[opened:]
+            states = any(_sign(other) or _is_level(other) or stem(other.word) in SIGNIFICANCE for other in aside)
+            if any(map(_is_negation, aside)) and not states:
+                del kept[opened:]
+            opened = None
+        if "(" in token.gap:
+            opened = len(kept)
+        kept.append(token)
+    return kept
 
 
 def _without_attributes(tokens: Sequence[Token]) -> list[Token]:
@@ -134,23 +154,6 @@ def _without_attributes(tokens: Sequence[Token]) -> list[Token]:
 
 def _is_factor(token: Token) -> bool:
     return token.word in LACKS or (bool(_sign(token)) and token.word not in COMPARATIVES)
-
-
-def is_group(token: Token) -> bool:
-    """Tell whether a word names some people among others: "women", "untrained"."""
-    is_people = token.word not in ATTRIBUTES | NO_PEOPLE and stem(token.word) not in ANYBODY
-    return token.kind is Kind.POPULATION and is_people
-
-
-def people_of(tokens: Sequence[Token]) -> frozenset[str]:
-    """Return the words for groups of people, singular; an origin counts before other people only: "Dutch nurses"."""
-    followers = (*tokens[1:], None)
-    return frozenset(
-        token.key
-        for token, follows in zip(tokens, followers, strict=False)
-        if is_group(token)
-        and (stem(token.word) not in ORIGINS or (follows is not None and follows.kind is Kind.POPULATION))
-    )
 
 
 def _clauses(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -203,6 +206,22 @@ def _effect(clause: Sequence[Token], outcomes: Outcomes, before: Effect | None) 
         own=_stems(clause),
         lacking=_lacking(head),
         is_alike=change is Change.SAME and not tail and any(head[place].word in SAMENESS for place in changes),
+        is_between=_is_between(clause, tail, changes, continued),
+    )
+
+
+def _is_between(clause: Sequence[Token], tail: Sequence[Token], changes: Sequence[int], before: Effect | None) -> bool:
+    """Tell whether it sets two things against each other that are done, rather than one against its absence."""
+    if any(stem(token.word) in WITHOUT or (token in tail and _is_negation(token)) for token in clause):
+        return False
+    level = next((place for place in changes if not _sign(clause[place])), None)
+    if tail or (before and before.is_between) or level is None:
+        return bool(tail or (before and before.is_between))
+    return (
+        clause[level].word in SAMENESS
+        or (clause[level].word in DIFFERING and not any(t.word in {"with", "after"} for t in clause[level:]))
+        or any(token.word in {"between", "among"} for token in clause)
+        or any(token.word in {"and", "or"} for token in clause[:level])
     )
 
 
@@ -262,6 +281,8 @@ def _sides(clause: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
 def _cut_sides(clause: Sequence[Token], place: int) -> tuple[Sequence[Token], Sequence[Token]]:
     """Cut what is compared with off a clause; what both sides share ("for strength") stays with the change."""
     end = next((n for n in range(place + 2, len(clause)) if clause[n].word in SHARED), len(clause))
+    if _stems(clause[place:end]) <= _stems(clause[:place]):
+        end = len(clause)  # "than tea | in hot water" differs in what follows only
     return (*clause[:place], *clause[end:]), clause[place:end]
 
 
@@ -273,9 +294,20 @@ def _changes(head: Sequence[Token]) -> list[int]:
         place
         for place, token in enumerate(head)
         if (_sign(token) and place not in denials)
-        or (_is_level(token) and (is_tested or token.word in SAMENESS))
+        or (_is_level(token) and (is_tested or token.word in SAMENESS) and not _is_condition(head, place))
         or (token.word in INFLUENCES and denials.intersection(range(place - DENIES_WITHIN, place)))
     ]
+
+
+def _is_condition(head: Sequence[Token], place: int) -> bool:
+    """Tell whether a word for sameness describes what all had: "at the same speed"; not "at a similar rate"."""
+    before, after = head[place - 1 : place], head[place + 1 : place + 2]
+    return (
+        bool(before and after)
+        and head[place].word in SAMENESS
+        and before[0].word in CONDITIONAL
+        and not (after[0].word in DEGREES or _sign(after[0]) or _is_level(after[0]))
+    )
 
 
 def _change(head: Sequence[Token], changes: Sequence[int], outcomes: Outcomes) -> Change:

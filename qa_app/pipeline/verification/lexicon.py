@@ -146,6 +146,8 @@ ATTRIBUTES = frozenset(
     little easy thick thin wide narrow hot cold positive negative add adds added adding effect effects active activity
     activities training""".split()
 )
+# Of LEVEL, the verb that sets things against each other by itself, but for "did not differ with tea".
+DIFFERING = frozenset("differ differs differed".split())
 # Of LEVEL, those that say "no difference" by themselves.
 SAMENESS = frozenset(
     """similar similarly comparable comparably equal equally equivalent same identical unchanged unaffected stable
@@ -173,18 +175,43 @@ CONTRASTS = frozenset("but while whereas although though yet".split())
 # Words of a sentence that asks or supposes, and states no result.
 SUPPOSING = _stems(
     "whether if hypothesize hypothesise hypothesis myth unclear unknown asked aim aimed investigate examine explore "
-    "argue argued propose proposed evaluate objective purpose sought determine"
+    "argue argued propose proposed evaluate objective purpose sought determine why"
 )
+# Verbs of inquiry: where they are denied ("did not measure"), nothing is said of the result.
+INQUIRING = _stems("study studied measure measured test tested assess assessed report reported compare compared record")
+# Words of a sentence that says what ought to be done, besides "need to" and "have to".
+OBLIGING = frozenset(
+    "should must ought shall shouldn mustn necessary unnecessary imperative obligatory mandatory".split()
+)
+# Words of a sentence that advises.
+ADVISING = _stems("recommend recommended recommendation advise advised advice advisable counsel")
+# Words that turn advice into advice against.
+DISCOURAGING = frozenset(
+    "against avoid avoids avoided avoiding stop refrain discourage discouraged unnecessary shouldn mustn".split()
+)
+# Words that combine two things into one: "tea with milk".
+COMBINING = frozenset("and with plus combined together alongside".split())
+# Words before two things that are not combined: "both tea and milk", "between tea and milk".
+APART = frozenset("both each either neither between".split())
+# Besides SAMENESS: what is equal for all makes no difference, as "volume" of "for a given volume".
+EQUATED = frozenset("given equated matched controlled".split())
+# Words before what people did anyway.
+SETTING = frozenset("during while alongside undergoing".split())
+# Verbs that raise what they make.
+MAKING = frozenset("build builds building built".split())
+# Prepositions before a condition: "at the same speed".
+CONDITIONAL = frozenset("at on under during for".split())
+# Words for those who did without: what they are compared with is no other thing that is done.
+WITHOUT = _stems("non without placebo control alone sham nothing usual untreated dummy before baseline no")
 # Words for people that name no group among them.
 ANYBODY = _stems("adult people person human healthy patient participant subject volunteer")
-NO_PEOPLE = frozenset("train trains age ages aging ageing".split())
+NO_PEOPLE = frozenset("train trains age ages aged aging ageing recreationally experienced".split())
 # Adjectives that name people only before a word for people: "Dutch advice" names none.
 ORIGINS = _stems(
     """black white asian african american european caucasian hispanic chinese japanese korean indian british swedish
     danish finnish dutch german french italian spanish canadian australian brazilian mexican taiwanese rural urban"""
 )
-POPULATIONS = _stems(
-    """man men woman women male males female females boy boys girl girls child children infant infants newborn
+_PEOPLE = """man men woman women male males female females boy boys girl girls child children infant infants newborn
     newborns neonate neonates baby babies toddler toddlers adolescent adolescents teenager teenagers teen
     teens youth youths adult adults elder elders elderly senior seniors older younger old young aged
     middle-aged octogenarian nonagenarian centenarian premenopausal postmenopausal menopausal perimenopausal
@@ -207,8 +234,9 @@ POPULATIONS = _stems(
     latino chinese japanese korean indian british swedish danish finnish dutch german french italian spanish
     canadian australian brazilian mexican taiwanese rural urban donor donors recipient recipients carrier
     carriers heterozygous homozygous heterozygote homozygote fetus fetal embryo embryos embryonic neonatal
-    pediatric paediatric geriatric juvenile maternal paternal""",
-)
+    pediatric paediatric geriatric juvenile maternal paternal"""
+POPULATIONS = _stems(_PEOPLE)
+PEOPLE_WORDS = frozenset(_PEOPLE.split())
 GROUPS = _stems(
     """control controls placebo sham intervention interventions interventional experimental comparator comparison
     treated untreated treatment supplement supplements supplemented supplementation unsupplemented usual

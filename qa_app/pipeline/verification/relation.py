@@ -37,18 +37,23 @@ _OPPOSES: Mapping[Change, frozenset[Change]] = {
 def relate(claim: Effect, source: Effect) -> Relation:
     """Return whether the source's effect agrees with the claim's; what is compared may be the other way round."""
     other = claim.compared - claim.subject
+    if claim.compared and not other:
+        return Relation.UNRELATED  # one name for both sides hides what it compares
     order = _order(claim, source)
     if other and not source.compared:
         order = _favoured(claim, source)
-        is_of_both = _is_on(claim.subject, source) >= _is_on(other, source) > 0
-        if not order and not (is_of_both and source.change in {Change.SAME, Change.DIFFERS}):
+        names_both = _is_on(claim.subject, source) >= _is_on(other, source) > 0
+        if not order and not (names_both and source.change in {Change.SAME, Change.DIFFERS}):
             return Relation.UNRELATED  # it does not set one side against the other
     elif other and not other & (source.compared if order >= 0 else source.subject):
         return Relation.UNRELATED  # it compares with something else
+    if source.is_between and not (other or claim.is_alike or claim.is_between) and not _is_plain_rise(source, order):
+        return Relation.UNRELATED  # it compares two things, and the claim is on one
     change = source.change if order >= 0 else REVERSED.get(source.change, source.change)
     if order == 0 and source.compared and change in REVERSED:
         return Relation.UNRELATED  # which side gained is not clear
-    if claim.is_alike and not source.compared and change in {Change.RISES, Change.FALLS}:
+    is_of_both = (claim.is_alike or claim.is_between) and not claim.compared
+    if is_of_both and change in {Change.RISES, Change.FALLS} and not source.compared & claim.stems:
         return Relation.UNRELATED  # it says how all moved, not whether they moved alike
     if source.lacking ^ claim.lacking or source.is_possible > claim.is_possible:
         return Relation.UNRELATED
@@ -67,6 +72,12 @@ def is_on_quality(claim: Effect, source: Effect) -> bool:
         quality in source.qualities or (quality is Quality.VALUE and source.change is Change.SAME)
         for quality in claim.qualities
     )
+
+
+def _is_plain_rise(source: Effect, order: int) -> bool:
+    """Tell whether the first of two things that are compared did what the verb says: "cut pain more than"."""
+    signs = {Change.RISES: 1, Change.FALLS: -1}
+    return bool(source.compared) and order >= 0 and signs.get(source.change) == source.verb
 
 
 def _favoured(claim: Effect, source: Effect) -> int:

@@ -10,14 +10,12 @@ from enum import StrEnum
 from corpus_app.records import Concept
 from qa_app.pipeline.concepts import ConceptIndex, slot_of
 from qa_app.pipeline.records import LeftOutReason
-from qa_app.pipeline.text import WORD, content_stems, stem
-from qa_app.pipeline.verification import alignment, support
+from qa_app.pipeline.text import WORD, content_stems, stem, stem_set, words
+from qa_app.pipeline.verification import alignment, scope, support
 from qa_app.pipeline.verification.effect import (
     Change,
     Effect,
     Outcomes,
-    is_group,
-    people_of,
     read_effects,
 )
 from qa_app.pipeline.verification.lexicon import (
@@ -27,13 +25,15 @@ from qa_app.pipeline.verification.lexicon import (
     FALLING,
     HEDGES,
     LEVEL,
+    MAKING,
     NEGATIONS,
+    OBLIGING,
     QUANTIFIERS,
     RISING,
     SIGNIFICANCE,
-    SUPPOSING,
     Kind,
 )
+from qa_app.pipeline.verification.people import is_group, people_of
 from qa_app.pipeline.verification.qualities import QUALITIES, Quality, qualities_of
 from qa_app.pipeline.verification.reading import Token, read
 from qa_app.pipeline.verification.relation import Relation, is_on_quality, relate
@@ -48,11 +48,16 @@ CONTEXT_DISCOUNT = 0.1
 """Lost where words are found in the context only."""
 CONCEPT_RARITY = 2.0
 """Added to the rarity of a concept among studies, to compare it with that of a word among sentences."""
-UNNAMED_FROM = 0.7
-"""Own share from which a concept of the claim may be missing."""
 _BOUNDS = frozenset("<>≤≥")  # any of many figures fits these
 _MARK = "xqx"  # no word of a text begins with it
-_FREE = RISING | FALLING | LEVEL | QUANTIFIERS | SIGNIFICANCE | frozenset(stem(word) for word in (*NEGATIONS, *HEDGES))
+_FREE = (
+    RISING
+    | FALLING
+    | LEVEL
+    | QUANTIFIERS
+    | SIGNIFICANCE
+    | frozenset(stem(word) for word in (*NEGATIONS, *HEDGES, *OBLIGING))
+)
 _EQUAL = re.compile(
     r"\bas (much|many|well|good|great|large|strong|effective|often|high|low|big|fast)\b([^,.;]{0,80}?)\bas\b"
 )
@@ -81,6 +86,14 @@ class ReadSentence:
     effects: tuple[Effect, ...]
     stems: frozenset[str]
     """Content stems without figures and without words that say how something changes; marks of concepts among them."""
+    spelling: Mapping[str, frozenset[str]]
+    """Stems of the words by which it names each concept, by mark."""
+    words: frozenset[str]
+    """Stems of all its words, as they are written."""
+    obliges: bool = False
+    """Whether it says what ought to be done, which no result proves or refutes."""
+    advises: bool = False
+    """Whether it advises for or against something."""
 
     @property
     def concepts(self) -> frozenset[str]:
@@ -91,6 +104,12 @@ class ReadSentence:
     def changes(self) -> tuple[Effect, ...] | None:
         """Return the effects that assert a change; None where none does."""
         return tuple(e for e in self.effects if e.change is not Change.NONE) or None
+
+    @property
+    def opening(self) -> frozenset[str]:
+        """Return the stems before the change that it asserts, but for its people; empty where none does."""
+        people = {stem(token.word) for token in self.tokens if token.kind is Kind.POPULATION}
+        return frozenset(s for e in self.changes or () for s in e.opening & self.stems) - people
 
     @property
     def people(self) -> frozenset[str]:
@@ -124,6 +143,8 @@ class StatementReader:
     concepts: ConceptIndex
     outcomes: Outcomes
     """Marks of concepts that are outcomes or measures, with the qualities that their names judge."""
+    interventions: frozenset[str]
+    """Marks of concepts that are done, given or set."""
     rarity: Mapping[str, float]
     """Rarity among studies by mark."""
 
@@ -138,6 +159,7 @@ class StatementReader:
                 for mark, concept in marks.items()
                 if slot_of(concept) == "outcome"
             },
+            interventions=frozenset(mark for mark, concept in marks.items() if slot_of(concept) == "intervention"),
             rarity={mark: concept.rarity + CONCEPT_RARITY for mark, concept in marks.items()},
         )
 
@@ -146,7 +168,17 @@ class StatementReader:
         marked = self._marked(text)
         tokens = read(marked)
         stems = frozenset(s for s in content_stems(marked) if not s.isdigit()) - _FREE
-        return ReadSentence(tokens, read(text), read_effects(tokens, self.outcomes), stems)
+        plain = words(text)
+        return ReadSentence(
+            tokens=tokens,
+            verbatim=read(text),
+            effects=read_effects(tokens, self.outcomes),
+            stems=stems,
+            spelling={_stem_of(m.concept): stem_set(text[m.start : m.end]) for m in self.concepts.find(text)},
+            words=stem_set(text),
+            obliges=scope.obliges(plain),
+            advises=scope.advises(plain),
+        )
 
     def words(self, text: str) -> frozenset[str]:
         """Return the stems of a text that may stand around a sentence, such as its passage."""
@@ -166,26 +198,56 @@ class StatementReader:
         `context` holds the stems of what stands around the sentence, `least` replaces NEARNESS. With `is_near` the
         sentence is known to be on the same matter, whatever its words.
         """
+        if scope.states_nothing(source.tokens) or not (source.advises if claim.obliges else not source.obliges):
+            return None
         own = self._share(claim, source.stems)
         nearness = max(own, self._share(claim, source.stems | context) - CONTEXT_DISCOUNT)
-        named = claim.concepts
-        outcomes = named & self.outcomes.keys()
+        outcomes = claim.concepts & self.outcomes.keys()
         is_on_outcome = outcomes <= source.stems
-        is_named = is_on_outcome and (own >= UNNAMED_FROM or named <= source.stems | context)
-        if not is_near and (own < min(OWN_NEARNESS, least) or nearness < least or not is_named):
+        if not is_near and (own < min(OWN_NEARNESS, least) or nearness < least or not is_on_outcome):
             return None
-        if outcomes and not is_on_outcome and source.concepts & self.outcomes.keys():
+        if not (is_on_outcome or source.concepts.isdisjoint(self.outcomes)):
             return None  # it is on another outcome
+        if not self._is_on_intervention(claim, source, context):
+            return None
         found = _quoted(claim, source, _stance(claim, source, frozenset(outcomes)))
         if found is None:
             return None
         stance, reason, effect = found
-        is_plain = claim.changes is None and reason is not LeftOutReason.NUMBER_MISMATCH
-        if is_plain and nearness < PLAIN_NEARNESS:
+        is_plain = (claim.changes is None or claim.obliges) and reason is not LeftOutReason.NUMBER_MISMATCH
+        if is_plain and (nearness < PLAIN_NEARNESS or own < NEARNESS):
             return None
         people = effect.people if effect else source.people
         others = frozenset[str]() if claim.people <= people else people - claim.people
         return ClaimComparison(stance, nearness, reason, claim.people <= people, others)
+
+    def _is_on_intervention(self, claim: ReadSentence, source: ReadSentence, context: frozenset[str]) -> bool:
+        """Tell whether what a claim says is done is what the sentence is on: not a broader thing, nor one of several.
+
+        A sentence that names nothing that is done is on what its context names.
+        """
+        if (
+            scope.has_other_conditions(claim.tokens, source.tokens)
+            or not claim.concepts - self.interventions <= source.stems | context
+        ):
+            return False
+        named = claim.concepts & self.interventions
+        fixed = scope.controlled(source.tokens, named) - scope.controlled(claim.tokens, named)
+        spelt = {mark for mark in named if claim.spelling[mark] <= source.words}
+        others = (source.concepts & self.interventions) - claim.concepts
+        others -= scope.controlled(source.tokens, others)
+        if others:
+            fixed |= scope.in_setting(source.tokens, named) - scope.in_setting(claim.tokens, named)
+        given = (source.stems | spelt) - fixed
+        doers = named or claim.opening
+        if not doers:
+            return claim.obliges or not (others or fixed)
+        if doers.isdisjoint(given):
+            return doers <= context and not (others or fixed or claim.obliges)
+        is_named = named <= (given if claim.obliges else given | context)
+        most = max((self.rarity.get(mark, 0.0) for mark in doers), default=0.0)
+        special = frozenset(mark for mark in others if self.rarity[mark] > most)
+        return is_named and not scope.is_combined(source.tokens, doers, others, special)
 
     def _share(self, claim: ReadSentence, stems: frozenset[str]) -> float:
         weights = {s: self.rarity.get(s) or support.FITTED.rarity(s) for s in claim.stems}
@@ -202,7 +264,8 @@ class StatementReader:
                 continue
             if _names_loss(words) and not _names_loss(WORD.findall(mention.concept.name)):
                 continue  # "water loss" is no plain name of water content
-            kept = [word for word in words if word.lower() in NEGATIONS or _is_judgement(word, mention.concept)]
+            kept = ["increase"] if words[0].lower() in MAKING else []  # "build roots" says that they rise
+            kept += [word for word in words if word.lower() in NEGATIONS or _is_judgement(word, mention.concept)]
             if words[0].lower().startswith("non") and not mention.concept.name.lower().startswith("non"):
                 kept = [*(word for word in kept if word.lower() != "non"), "non-"]
             parts += [text[at : mention.start], " ".join([*kept, _mark_of(mention.concept)]).replace("- ", "-")]
@@ -230,10 +293,17 @@ def _is_judgement(word: str, concept: Concept) -> bool:
 
 
 def _stance(claim: ReadSentence, source: ReadSentence, outcomes: frozenset[str]) -> Found | None:
-    if any(stem(token.word) in SUPPOSING for token in source.tokens):
-        return None
     missing, are_replaced = _missing_figures(claim, source)
+    if claim.obliges:
+        own, found = scope.advice(claim.tokens, claim.stems), scope.advice(source.tokens, claim.stems)
+        if own is None or found is None:
+            return None
+        if own is not found:
+            return Stance.CONTRADICTS, LeftOutReason.NEGATION_MISMATCH, None
+        return _by_figures(missing, are_replaced, None)
     if claim.changes is None:
+        if not _denies_shared(claim, source):
+            return None
         if _is_denied(claim) != _is_denied(source):
             return Stance.CONTRADICTS, LeftOutReason.NEGATION_MISMATCH, None
         return _by_figures(missing, are_replaced, None)
@@ -255,6 +325,15 @@ def _is_denied(sentence: ReadSentence) -> bool:
     """Tell whether a sentence denies something, whatever the side lacks that it compares with."""
     end = next((n for n, token in enumerate(sentence.tokens) if token.word in COMPARING), None)
     return support.is_negated(sentence.tokens[:end])
+
+
+def _denies_shared(claim: ReadSentence, source: ReadSentence) -> bool:
+    """Tell whether what either of two sentences denies is a matter of both, and not of a clause on the side."""
+    if any(token.opens and token.word in NEGATIONS for token in source.tokens):
+        return False  # "those who do not" are some of many
+    return (not _is_denied(claim) or scope.denies_any(claim.tokens, source.stems)) and (
+        not _is_denied(source) or scope.denies_any(source.tokens, claim.stems)
+    )
 
 
 def _is_on_matter(claim: Effect, source: Effect, outcomes: frozenset[str]) -> bool:
