@@ -5,7 +5,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.pages import stop_half_way
+from tests.browser.pages import check_claims, stop_half_way
 from tests.browser.site import SETS, WOMEN, Site, script
 
 MOST_STOPS = 200
@@ -75,11 +75,20 @@ def test_from_the_question_to_its_being_forgotten_without_a_pointer(site: Site, 
     expect(panel).to_be_hidden()
     expect(marker).to_be_focused()
 
-    go_to(page, page.locator(".evidence h3 a, .study-title a").first)
+    study = page.locator(".evidence h3 a, .study-title a").first
+    go_to(page, study)
     page.keyboard.press("Enter")
     page.wait_for_url("**/studies/*/**")
     page.go_back()
-    expect(page.locator("#question-title")).to_be_focused()
+    expect(study).to_be_focused()
+    go_to(page, marker, "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(panel.locator("#panel-title")).to_be_focused()
+    go_to(page, panel.get_by_role("link", name="See the whole study"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/studies/*/**")
+    page.go_back()
+    expect(marker).to_be_focused()
 
     go_to(page, page.get_by_label("Yes, it helped"))
     page.keyboard.press("Space")
@@ -107,6 +116,14 @@ def test_from_the_question_to_its_being_forgotten_without_a_pointer(site: Site, 
     go_to(page, page.get_by_role("button", name=f"Forget “{SETS}”"))
     page.keyboard.press("Enter")
     expect(page.locator(".kept li")).to_have_count(2)
+
+
+def test_the_results_of_a_check_have_the_focus_and_keep_it(site: Site, page: Page) -> None:
+    page.goto(site.url + "/claims/")
+
+    check_claims(page)
+
+    expect(page.locator("#claims-title")).to_be_focused()
 
 
 def test_the_corpus_is_gone_through_without_a_pointer(site: Site, page: Page) -> None:
