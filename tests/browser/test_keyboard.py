@@ -134,7 +134,9 @@ def test_the_left_column_is_gone_through_before_the_right_one(site: Site, page: 
     assert min(top for part, _, top in stops if part == "below") > max(top for part, _, top in stops if part != "below")
 
     page.set_viewport_size({"width": 390, "height": 844})
-    tops = page.evaluate("[...document.querySelectorAll('.reading > *')].map((part) => part.getBoundingClientRect().top)")
+    tops = page.evaluate(
+        "[...document.querySelectorAll('.reading > *')].map((part) => part.getBoundingClientRect().top)"
+    )
     assert tops == sorted(tops)
 
 
