@@ -119,7 +119,7 @@ def test_an_answer_is_copied_with_its_markers_and_sources_or_as_its_link(page: P
     assert "Like you" not in copied
     for part in (".question .outcome .badge", ".strength h2", ".headline .chip", ".whose", ".sources .facts span"):
         assert all(" ".join(text.split()) in copied for text in page.locator(part).all_text_contents()), part
-    assert "Curators’ summaries, not the studies’ own words." in copied
+    assert "The passages are curators’ summaries, not the studies’ own words." in copied
     assert answer in copied
 
     page.get_by_text("Cite this answer").click()

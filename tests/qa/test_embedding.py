@@ -53,7 +53,7 @@ def test_the_card_alone_may_stand_in_frames_and_is_small_without_script_or_cooki
     assert Client().get(f"/embed/answers/{body['id']}", headers={"If-None-Match": response["ETag"]}).status_code == 304
     assert "<script" not in html
     assert len(response.content) < 10_000
-    whose = "Curators’ summaries, not the studies’ own words."
+    whose = "The passages are curators’ summaries, not the studies’ own words."
     for words in (ASKED, body["headline"]["text"], body["citations"][0]["title"], whose):
         assert escape(words) in html
     assert f'href="{HOST}{body["url"]}" target="_blank" rel="noopener"' in html
