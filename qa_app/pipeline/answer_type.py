@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from qa_app.pipeline.concepts import name_stems
-from qa_app.pipeline.lexicon import SENTENCE_END, UNIT_OF, PhraseIndex, Span, language_table, words_of
+from qa_app.pipeline.lexicon import SENTENCE_END, UNIT_OF, PhraseIndex, Span, language_table, value_of, words_of
 from qa_app.pipeline.query import Query, Request
 from qa_app.pipeline.question.numbers import find_years
 from qa_app.pipeline.text import WORD, content_stems, folded, stem, stem_set
@@ -28,12 +28,17 @@ class AnswerType(StrEnum):
     NAME = "name"
     EVENT = "event"
     """What a sentence says of the year that the question names, or of any year where it asks what happened when."""
+    FREQUENCY = "frequency"
+    AMOUNT = "amount"
+    """A number with a unit, beside what is asked about."""
 
 
+FIGURES = (AnswerType.FREQUENCY, AnswerType.AMOUNT, AnswerType.COUNT, AnswerType.DURATION)
+"""What questions for advice ask for too: a sentence with such a figure leads, but may be missing."""
 LEAST_SHARE: Mapping[AnswerType, float] = {
     AnswerType.MONEY: 0.5, AnswerType.COUNT: 0.5, AnswerType.DATE: 0.7, AnswerType.DURATION: 0.6,
     AnswerType.PERSON: 0.7, AnswerType.PLACE: 0.3, AnswerType.QUANTITY: 0.5, AnswerType.NAME: 0.15,
-    AnswerType.EVENT: 0.5,
+    AnswerType.EVENT: 0.5, AnswerType.FREQUENCY: 0.3, AnswerType.AMOUNT: 0.3,
 }  # fmt: skip
 """Share of what is asked about, by rarity, that a sentence must name beside the answer, 0 to 1."""
 NEAR = 4  # words from a number to the noun that it counts
@@ -48,7 +53,7 @@ _HEADS = re.compile(r"(?:^|; )[^:;]*(?:: |$)")
 _CAPITAL = re.compile(r"(?<=[\w,;:)’'\"”] )[A-Z][\w’'-]+")
 _UNITS = {written: unit for written, unit in UNIT_OF.items() if unit not in {"people", "studies"}}
 """Without those that stand for several kinds of things."""
-_HAS_NOUN = frozenset({AnswerType.COUNT, AnswerType.NAME})
+_HAS_NOUN = frozenset({AnswerType.COUNT, AnswerType.NAME, AnswerType.AMOUNT})
 _NAMED = frozenset({AnswerType.PERSON, AnswerType.PLACE})
 _MAY_PRECEDE = frozenset({"the", "a", "an", "of"})
 _Found = Mapping[str, Sequence[Span]]
@@ -86,13 +91,29 @@ def read_expected(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | No
         return _event(query, "", idf) if query.request is Request.TIMELINE else None
     words = words_of(query.ask)
     found = _QUESTIONS.find(words)
-    for kind in AnswerType:
+    for kind in (kind for kind in AnswerType if kind not in {AnswerType.FREQUENCY, AnswerType.AMOUNT}):
         for span in found.get(kind, ()):
             last = words.index(SENTENCE_END, span[1])
             is_general = any(span[0] <= start < last for start, _ in found.get("general", ()))
             if not is_general and not content_stems(" ".join((*words[: span[0]], *words[last:]))):
                 return _expected(kind, words[:last], span, found, query, idf)
     return _event(query, query.years[0], idf) if len(query.years) == 1 and idf.get(query.years[0]) else None
+
+
+def read_figure(query: Query, idf: Mapping[str, float]) -> ExpectedAnswer | None:
+    """Return the figure that a question asks for, be it advice; None where it asks for none.
+
+    A sentence may answer it without the figure, so that this says what leads, not what is missing.
+    """
+    if query.language != "en" or query.request is not None:
+        return None
+    words = words_of(query.ask)
+    found = _QUESTIONS.find(words)
+    asked = ((kind, span) for kind in FIGURES for span in found.get(kind, ()))
+    figures = (
+        _expected(kind, words[: words.index(SENTENCE_END, span[1])], span, found, query, idf) for kind, span in asked
+    )
+    return next(filter(None, figures), None)
 
 
 def binding(expected: ExpectedAnswer, sentence: str, heading: str, *, is_row: bool = False) -> float:
@@ -195,6 +216,11 @@ def _holds(
         return True
     if kind in _NAMED and any(stem(name) not in expected.asked for name in _CAPITAL.findall(sentence)):
         return True
+    if kind is AnswerType.AMOUNT:
+        amounts = (
+            n for n, word in enumerate(words[:-1]) if value_of(word) is not None and words[n + 1] in expected.units
+        )
+        return any(abs(place - n) <= NEAR for n in amounts for place in places)
     found = _SIGNS.find(words)
     signs = [start for start, _ in found.get(_SIGN_OF.get(kind, kind), ())]
     if kind is AnswerType.COUNT and expected.head and "total" not in found and not is_row:

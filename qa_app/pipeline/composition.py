@@ -87,14 +87,16 @@ def compose(
         return _chronicle(events, place, context, policy)
     if context.query.request in INTRODUCING and ordinary:
         return _survey(ordinary, place, context, policy, budget)
-    leaders = [q for q in plain if context.leads(q)] or [*plain, *ordinary]
+    leaders = (
+        [q for q in plain if context.leads(q)] or [q for q in plain if context.has_figure(q)] or [*plain, *ordinary]
+    )
     leader = next((study for study in ranked if any(q.study_id == study for q in leaders)), None)
     if leader is None:
         return None
     place[leader] = -1
     written = [q for q in plain if q.study_id == leader]
     leading = written or _unwritten([p for p in passages if p.study.study_id == leader], context, policy, mode)
-    leading = [q for q in leading if context.leads(q)] or leading
+    leading = [q for q in leading if context.leads(q)] or [q for q in leading if context.has_figure(q)] or leading
     weights = policy if written else policy.for_unwritten
     headline = _best(leading, context, weights)
     if headline.passage.finding_id:

@@ -91,6 +91,8 @@ def gather(
         cited += others
     expected = _expected_answer(query, retrieved, cited)
     bindings = _bindings(expected, [c.passage for c in candidates]) if expected else {}
+    figure = answer_type.read_figure(query, retrieved.idf)
+    plain = [c.passage for c in candidates if c.passage.kind is PassageKind.PLAIN]
     findings = corpus.findings(cited)
     nearest = _nearest_finding(cited[0], retrieved, findings) if cited else None
     context = SelectionContext(
@@ -105,6 +107,7 @@ def gather(
         on_outcome=passages_on_outcome(query, [c.passage for c in candidates], findings, facts),
         sides=stances.sides if query.aspect is Aspect.DISAGREEMENT else {},
         bindings=bindings,
+        figures=frozenset(pk for pk, _ in _bindings(figure, plain)) if figure else frozenset(),
     )
     composed = compose([c.passage for c in candidates], cited, context, policy, question.mode)
     if composed and len(composed.passages) > policy.evidence_passages:
@@ -309,10 +312,7 @@ def headline(query: Query, facts: CorpusFacts, gathered: Gathered) -> Headline:
 
 
 def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVerdict | None:
-    """Return the verdict for the headline's finding.
-
-    Where it quotes none, use the nearest finding of the leading study; the verdict is then never yes or no.
-    """
+    """Return the verdict for the headline's finding; one by a finding's lean only where the headline states it."""
     polarity = read_polarity(query.ask, query.intent, facts.polarity)
     matter = gathered.matter
     if matter is None:
@@ -324,7 +324,7 @@ def _verdict(query: Query, facts: CorpusFacts, gathered: Gathered) -> HeadlineVe
         asked |= matter.concepts.outcome
     if query.aspect is Aspect.DISAGREEMENT:
         return HeadlineVerdict.DEPENDS if len(count_sides(matter)) > 1 else None
-    if query.intent in LEANING and not is_on_what_is_asked(query, matter):
+    if query.intent in LEANING and not (matter.is_quoted and is_on_what_is_asked(query, matter)):
         return None
     if query.intent is Intent.YES_NO and polarity.kind is PolarityKind.NONE and not (query.outcome or query.condition):
         return None  # what a yes would say is not known, nor of which outcome

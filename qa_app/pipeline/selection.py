@@ -56,6 +56,9 @@ class SelectionContext:
     bindings: Mapping[tuple[int, int], float] = field(default_factory=dict)
     """How well a sentence with an answer of the expected type names what is asked about, by passage and index."""
 
+    figures: frozenset[int] = frozenset()
+    """Plain passages with the figure that a question asks for, by id: they open before others."""
+
     def sentences_with_answer(self, passage_id: int) -> frozenset[int]:
         """Return the indices of the passage's sentences that hold an answer of the expected type."""
         return frozenset(n for pk, n in self.bindings if pk == passage_id)
@@ -67,6 +70,10 @@ class SelectionContext:
     def leads(self, option: Quotation) -> bool:
         """Tell whether the quotation states a finding that opens the answer."""
         return option.passage.finding_id in self.leading
+
+    def has_figure(self, option: Quotation) -> bool:
+        """Tell whether the quotation holds the figure that the question asks for."""
+        return option.passage.passage_id in self.figures
 
     def is_on_outcome(self, option: Quotation) -> bool:
         """Tell whether the quotation is on an outcome that the question names."""

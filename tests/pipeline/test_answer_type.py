@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from corpus_app.records import Concept, Unit
-from qa_app.pipeline.answer_type import AnswerType, ExpectedAnswer, binding, read_expected
+from qa_app.pipeline.answer_type import AnswerType, ExpectedAnswer, binding, read_expected, read_figure
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question.follow_up import asks_of_years
 from qa_app.pipeline.question.numbers import find_numbers, find_years
@@ -16,6 +16,7 @@ from tests.pipeline.fake_corpus import FakeCorpus, eager_engine
 from tests.pipeline.test_parse import examples
 from tests.pipeline.values import make_concept, make_passage, make_query
 
+ADVISED = {AnswerType.FREQUENCY, AnswerType.AMOUNT}
 HALL = "The hall was opened in 1931 by the painter Ada Lund and seats 420 guests on Sundays."
 
 
@@ -24,10 +25,16 @@ def read(question: str, *concepts: Concept) -> ExpectedAnswer | None:
     return read_expected(query, dict.fromkeys(query.terms, 1.0))
 
 
+def read_asked_figure(question: str) -> ExpectedAnswer | None:
+    query: Query = make_query(question)
+    return read_figure(query, dict.fromkeys(query.terms, 1.0))
+
+
 def test_types_catch_their_examples_and_miss_the_others() -> None:
     assert {name for name, _, _ in examples("answer_types")} == set(AnswerType) - {AnswerType.EVENT}
     for name, caught, missed in examples("answer_types"):
-        found, other = read(caught), read(missed)
+        read_one = read_asked_figure if name in ADVISED else read
+        found, other = read_one(caught), read_one(missed)
         assert (found and found.type, other and other.type) == (name, None), name
 
 
@@ -41,6 +48,21 @@ def test_types_catch_their_examples_and_miss_the_others() -> None:
 )
 def test_a_part_of_a_longer_question_has_no_type(question: str) -> None:
     assert read(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "is_held"),
+    [
+        ("How often should I water tomatoes?", "Water tomatoes on three days a week.", True),
+        ("How often should I water tomatoes?", "Tomatoes took 3 litres of water.", False),
+        ("How much water do tomatoes need?", "Give each tomato 3 litres of water.", True),
+        ("How much water do tomatoes need?", "Tomatoes grew 3 cm more where they had warm water.", False),
+    ],
+)
+def test_advice_leads_with_its_figure(question: str, sentence: str, *, is_held: bool) -> None:
+    asked = read_asked_figure(question)
+    assert asked
+    assert bool(binding(asked, sentence, "")) is is_held
 
 
 @pytest.mark.parametrize(

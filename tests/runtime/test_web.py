@@ -76,10 +76,10 @@ def test_connections_that_come_at_once_are_shared(site: WebSite) -> None:
     assert port
     deadline = time.monotonic() + 60
     with ExitStack() as stack:
-        for _ in range(16):
+        for _ in range(64):
             stack.enter_context(socket.create_connection(("127.0.0.1", port)))
 
-        while sum(kept := [n_connections(process, port) for process in site.processes()]) < 16:
+        while sum(kept := [n_connections(process, port) for process in site.processes()]) < 64:
             assert time.monotonic() < deadline
 
     assert min(kept) >= 3

@@ -361,7 +361,12 @@ def _completed(asked: NamedText, earlier: NamedText, slots: frozenset[str]) -> s
     is_subject = "intervention" not in slots or any(name.slot != "people" for name in carried)
     if texts and is_subject:
         return f"{asked.text} ({', '.join(texts)})?"
-    return None if earlier.names and is_subject else f"{asked.text}: {_after_colon(earlier.text)}?"
+    if earlier.names and is_subject:
+        return None
+    words = [word for word in earlier.other_words if word not in asked.other_words]
+    if words and not earlier.names:
+        return f"{asked.text} ({', '.join(words)})?"
+    return f"{asked.text}: {_after_colon(earlier.text)}?"
 
 
 def _after_colon(text: str) -> str:
