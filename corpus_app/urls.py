@@ -2,6 +2,7 @@
 
 from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
+from django.views.generic import RedirectView
 
 from corpus_app.public import feeds, views
 
@@ -19,6 +20,7 @@ register_converter(ConceptId, "concept_id")
 
 urlpatterns = [
     path("corpus/", views.browse, name="corpus"),
+    path("studies/", RedirectView.as_view(pattern_name="corpus", permanent=True, query_string=True)),
     path("studies/<study_id:study_id>/", views.study, name="study"),
     path("topics/", views.topics, name="topics"),
     path("topics/<concept_id:concept_id>/", views.topic, name="topic"),

@@ -160,8 +160,9 @@
       (part.querySelector("[aria-invalid]") || part.querySelector("h2")).focus();
       return;
     }
-    const invalid = document.querySelector("#ask-form [aria-invalid]");
-    const title = byId("question-title") || byId("compared-title");
+    if (event.detail.target.id !== "content") return; // a claim that was checked
+    const invalid = document.querySelector(".ask [aria-invalid]");
+    const title = byId("question-title") || byId("compared-title") || byId("claims-title");
     const outcome = document.querySelector(".question .outcome .badge");
     say(title && outcome ? outcome.textContent : "");
     if (invalid) invalid.focus();
@@ -220,14 +221,31 @@
     say(told("You are online again."));
   });
 
+  const linksTo = (address) => [...document.querySelectorAll("main a[href]")].filter((link) => link.href === address);
+
+  // Which link led away from this page, or opened the panel whose link did: Back returns to it.
+  document.addEventListener("click", (event) => {
+    const followed = event.target.closest("main a[href]");
+    if (!followed || event.defaultPrevented) return;
+    const left = followed.closest("#panel") ? opener : followed;
+    if (left) history.replaceState({ ...history.state, left: { address: left.href, place: linksTo(left.href).indexOf(left) } }, "");
+  });
+
+  function focusLeftLink() {
+    const left = history.state && history.state.left;
+    const link = left && linksTo(left.address)[left.place];
+    if (link) link.focus();
+  }
+
   // An answer that a page of this site led to, or that one comes back to, is read from its heading, as a new one is.
   function focusTitle() {
     const title = byId("question-title") || byId("compared-title");
     const [visit] = performance.getEntriesByType("navigation");
     const isBack = visit && visit.type === "back_forward";
     const isFromHere = visit && visit.type === "navigate" && document.referrer.startsWith(`${location.origin}/`);
-    const isFree = !location.hash && document.activeElement === document.body;
-    if (title && isFree && (isBack || isFromHere)) title.focus({ preventScroll: true });
+    const isFree = () => document.activeElement === document.body;
+    if (isBack && isFree()) focusLeftLink();
+    if (title && !location.hash && isFree() && (isBack || isFromHere)) title.focus({ preventScroll: true });
   }
 
   window.addEventListener("pagehide", keepTyped);

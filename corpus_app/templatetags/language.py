@@ -10,7 +10,7 @@ from django.conf import settings
 from django.template.base import Parser, Token
 from django.template.context import Context
 from django.utils import formats, timezone
-from django.utils.html import json_script
+from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_noop as N_
@@ -18,7 +18,7 @@ from django.utils.translation import gettext_noop as N_
 register = template.Library()
 
 ENGLISH = "en"
-DIRECTED = ' dir="auto"'
+DIRECTED = mark_safe(' dir="auto"')
 """Text of people and files runs in its own direction, whatever the page's."""
 SCRIPT_WORDS = (
     N_("(loosely supported)"),
@@ -127,6 +127,18 @@ def in_english(parser: Parser, token: Token) -> template.Node:
 def in_page_language(parser: Parser, token: Token) -> template.Node:
     """Write the `lang` attribute of an element in the page's language within corpus text."""
     return _Attribute(lambda: "" if (spoken := _page_language()) == ENGLISH else f' lang="{spoken}"', token)
+
+
+@register.simple_tag
+def in_language(code: str | None) -> SafeString:
+    """Write the `dir` attribute of an element in this language, and `lang` if it is known and not the page's."""
+    return format_html(' lang="{}" dir="auto"', code) if code and code != _page_language() else DIRECTED
+
+
+@register.filter
+def marked_as(text: str, code: str | None) -> SafeString:
+    """Return a text in a language for use within a sentence of the page."""
+    return format_html("<span{}>{}</span>", in_language(code), text)
 
 
 @register.simple_tag

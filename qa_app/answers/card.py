@@ -41,11 +41,14 @@ class Card:
     has_newer_corpus: bool
     whose_words: str
     """As in `presentation.whose_words`."""
+    is_refusal: bool
+    confidence: Mapping[str, Any] | None
+    """Label and score of the match with the question; None for a refusal, and once a cited study is lost."""
 
 
 def can_be_embedded(payload: Payload) -> bool:
-    """Return whether other sites may show it: no refusal, no fixed reply, no count of the corpus."""
-    return payload["outcome"] not in presentation.REFUSALS and not payload.get("overview")
+    """Return whether other sites may show it: no fixed reply, no count of the corpus."""
+    return payload["outcome"] != "guardrail" and not payload.get("overview")
 
 
 def build_card(payload: Payload) -> Card | None:
@@ -71,6 +74,8 @@ def build_card(payload: Payload) -> Card | None:
         lost=page.lost,
         has_newer_corpus=page.has_newer_corpus,
         whose_words=presentation.whose_words(shown),
+        is_refusal=page.is_refusal,
+        confidence=None if page.lost or page.is_refusal else payload.get("confidence"),
     )
 
 

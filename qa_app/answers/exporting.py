@@ -135,8 +135,8 @@ def _sentence(sentence: presentation.ShownSentence) -> str:
 ALSO_ANSWERED = "The studies also answer"
 NEWER_CORPUS = "The studies have changed since this was answered; asking again may give another answer."
 _WHOSE_WORDS = {
-    "all": "Curators' summaries, not the studies' own words.",
-    "some": "Some sentences are curators' summaries, not the studies' own words.",
+    "all": "The passages are curators' summaries, not the studies' own words.",
+    "some": "Some of the passages are curators' summaries, not the studies' own words.",
 }
 _BANNERS = {
     "retracted": "A study used here has been retracted; do not rely on its words",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models.fields.json import KeyTextTransform
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.urls import reverse
 
 from qa_app.answers import asking, presentation
@@ -22,6 +22,7 @@ class AnswerSummary:
     answer_id: str
     address: str
     question: str
+    language: str | None
     understood_as: str | None
     outcome: str
     mode: str
@@ -35,14 +36,18 @@ class ThreadStep:
     answer_id: str
     address: str
     question: str
+    language: str | None
     outcome: str
     headline: presentation.ShownHeadline | None
 
 
 def summarize_answers(answer_ids: Sequence[str]) -> list[AnswerSummary]:
     """Return summaries of these answers in the order given; skip unknown ids."""
-    rows = Answer.objects.filter(pk__in=answer_ids).annotate(understood_as=KeyTextTransform("understood_as", "payload"))
-    fields = ("question", "understood_as", "outcome", "mode", "created_at")
+    rows = Answer.objects.filter(pk__in=answer_ids).annotate(
+        understood_as=KeyTextTransform("understood_as", "payload"),
+        language=KeyTextTransform("language", KeyTransform("understood", "payload")),
+    )
+    fields = ("question", "language", "understood_as", "outcome", "mode", "created_at")
     found = {row["pk"]: row for row in rows.values("pk", *fields)}
     return [
         AnswerSummary(key, reverse("answer", args=[key]), **{field: found[key][field] for field in fields})
@@ -57,6 +62,7 @@ def list_thread(parent: str | None) -> list[ThreadStep]:
     while parent and len(steps) < MAX_THREAD and (payload := asking.find_answer(parent)):
         address = reverse("answer", args=[parent])
         opening = presentation.headline(payload)
-        steps.append(ThreadStep(parent, address, payload["question"], payload["outcome"], opening))
+        language = payload["understood"]["language"]
+        steps.append(ThreadStep(parent, address, payload["question"], language, payload["outcome"], opening))
         parent = payload["parent"]
     return steps[::-1]

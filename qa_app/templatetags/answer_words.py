@@ -27,7 +27,7 @@ OUTCOMES = {
     "guardrail": N_("One for a professional"),
 }
 OUTCOME_SENTENCES = {
-    "answered": N_("Every sentence is a quotation. Select its number to read it in its source."),
+    "answered": N_("Every sentence is tied to the exact words of a passage. Select its number to read them."),
     "partial": N_("The studies answer part of this question; what they do not answer is left out."),
     "conflicting": N_("The studies do not all say the same; both sides are shown."),
     "insufficient_evidence": N_("The studies here do not answer this question, so there is no answer."),

@@ -119,7 +119,7 @@ def test_an_answer_is_copied_with_its_markers_and_sources_or_as_its_link(page: P
     assert "Like you" not in copied
     for part in (".question .outcome .badge", ".strength h2", ".headline .chip", ".whose", ".sources .facts span"):
         assert all(" ".join(text.split()) in copied for text in page.locator(part).all_text_contents()), part
-    assert "Curators’ summaries, not the studies’ own words." in copied
+    assert "The passages are curators’ summaries, not the studies’ own words." in copied
     assert answer in copied
 
     page.get_by_text("Cite this answer").click()
@@ -142,28 +142,35 @@ def test_what_is_unfolded_does_not_run_over_what_follows(site: Site, page: Page)
             assert page.evaluate(RUN_OVER) == [], width
 
 
-def test_on_paper_everything_is_whole_and_nothing_is_for_the_screen(site: Site, page: Page) -> None:
+def printed(page: Page) -> str:
+    pdf = PdfReader(io.BytesIO(page.pdf(format="A4")))
+    return "".join("".join(sheet.extract_text() for sheet in pdf.pages).split())
+
+
+def test_paper_has_what_is_read_and_the_open_folds_and_nothing_that_is_done(site: Site, page: Page) -> None:
     page.goto(site.answer_to())
     shown = payload_of(page)
+    sentences = [row["text"] for part in ("summary", "answer") for row in shown[part]["sentences"]]
+    references = [words for one in shown["citations"] for words in (one["title"], one["doi"] and f"doi:{one['doi']}")]
+    strength = [reason["text"] for reason in shown["evidence_strength"]["reasons"]]
+    facts = (page.url, "from corpus version", "Strength of the evidence")
+    passages = [passage["text"][:60] for passage in shown["evidence"] if passage["text"][:60] not in "".join(sentences)]
 
-    pdf = PdfReader(io.BytesIO(page.pdf(format="A4")))
-    text = " ".join(" ".join(sheet.extract_text() for sheet in pdf.pages).split())
+    text = printed(page)
 
-    flat = text.replace(" ", "")
-    for part in ("summary", "answer"):
-        for sentence in shown[part]["sentences"]:
-            assert sentence["text"].replace(" ", "") in flat
-    for passage in shown["evidence"]:
-        assert passage["text"].replace(" ", "")[:60] in flat, "folded passages are printed, too"
-    for source in shown["citations"]:
-        assert source["title"].replace(" ", "") in flat
-        assert not source["doi"] or f"https://doi.org/{source['doi']}" in flat
-    assert page.url in flat
-    for chrome in (
-        "Skip to the content", "Ask another question", "Did this help", "Copy link", "How it works",
-        "with the words of your",
+    for words in (*sentences, *references, *strength, *facts):
+        assert not words or words.replace(" ", "") in text, words
+    for words in (
+        "Skip to the content", "Ask another question", "Ask a follow-up", "Did this help", "Copy link", "How it works",
+        "with the words of your", "Narrow this answer", "people like you", "Related topics", "The studies also answer",
+        "Follow this question", "<iframe", "The passages behind it", *passages,
     ):  # fmt: skip
-        assert chrome.replace(" ", "") not in flat
+        assert words.replace(" ", "") not in text, words
+    open_folds(page)
+    text = printed(page)
+    assert passages
+    for words in passages:
+        assert words.replace(" ", "") in text
 
 
 def follow(page: Page, question: str = WOMEN) -> None:

@@ -1,11 +1,12 @@
 """All by keyboard alone, and for those who hear the page: where the focus is, that it is seen, what is told aloud."""
 
+from itertools import groupby
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.pages import stop_half_way
+from tests.browser.pages import check_claims, stop_half_way
 from tests.browser.site import SETS, WOMEN, Site, script
 
 MOST_STOPS = 200
@@ -75,11 +76,20 @@ def test_from_the_question_to_its_being_forgotten_without_a_pointer(site: Site, 
     expect(panel).to_be_hidden()
     expect(marker).to_be_focused()
 
-    go_to(page, page.locator(".evidence h3 a, .study-title a").first)
+    study = page.locator(".study-title a").first
+    go_to(page, study)
     page.keyboard.press("Enter")
     page.wait_for_url("**/studies/*/**")
     page.go_back()
-    expect(page.locator("#question-title")).to_be_focused()
+    expect(study).to_be_focused()
+    go_to(page, marker, "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(panel.locator("#panel-title")).to_be_focused()
+    go_to(page, panel.get_by_role("link", name="See the whole study"))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/studies/*/**")
+    page.go_back()
+    expect(marker).to_be_focused()
 
     go_to(page, page.get_by_label("Yes, it helped"))
     page.keyboard.press("Space")
@@ -107,6 +117,35 @@ def test_from_the_question_to_its_being_forgotten_without_a_pointer(site: Site, 
     go_to(page, page.get_by_role("button", name=f"Forget “{SETS}”"))
     page.keyboard.press("Enter")
     expect(page.locator(".kept li")).to_have_count(2)
+
+
+PARTS_OF_STOPS = """() => [...document.querySelectorAll("main :is(a[href], button, input, select, textarea, summary)")]
+  .filter((stop) => stop.tabIndex === 0 && stop.checkVisibility())
+  .map((stop) => [stop.closest(".next") ? "below" : stop.closest(".rail") ? "right" : "left", stop.getBoundingClientRect()])
+  .map(([part, box]) => [part, box.left >= 800 ? "right" : "left", box.top])"""
+
+
+def test_the_left_column_is_gone_through_before_the_right_one(site: Site, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(site.answer_to())
+    stops = page.evaluate(PARTS_OF_STOPS)
+    assert [part for part, _ in groupby(stops, lambda stop: stop[0])] == ["left", "right", "below"]
+    assert all(column == ("right" if part == "right" else "left") for part, column, _ in stops if part != "below")
+    assert min(top for part, _, top in stops if part == "below") > max(top for part, _, top in stops if part != "below")
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    tops = page.evaluate(
+        "[...document.querySelectorAll('.reading > *')].map((part) => part.getBoundingClientRect().top)"
+    )
+    assert tops == sorted(tops)
+
+
+def test_the_results_of_a_check_have_the_focus_and_keep_it(site: Site, page: Page) -> None:
+    page.goto(site.url + "/claims/")
+
+    check_claims(page)
+
+    expect(page.locator("#claims-title")).to_be_focused()
 
 
 def test_the_corpus_is_gone_through_without_a_pointer(site: Site, page: Page) -> None:

@@ -363,3 +363,9 @@ def test_queries_do_not_grow_with_the_corpus(curator: User) -> None:
 
     assert {address: counts for address, counts in counted.items() if counts[0] != counts[1]} == {}
     assert {address: counts for address, counts in counted.items() if counts[1] > most[address]} == {}
+
+
+def test_the_address_above_the_studies_leads_to_their_list() -> None:
+    response = Client().get("/studies/?q=sleep&design=meta_analysis")
+
+    assert (response.status_code, response["Location"]) == (301, "/corpus/?q=sleep&design=meta_analysis")

@@ -187,8 +187,8 @@ def test_the_answer_comes_first_and_what_it_rests_on_after_it(client: Client) ->
     agreement = on_growth(favours=[found(study_id, 1, "Ten sets beat five.") for study_id in ("T001", "T002")])
     html = shown(client, keep(agreement=agreement, summary=part, left_out=left_out))
 
-    order = ["question-title", "summary-title", "answer-title", "stand-title", "follow-up-title", "sources-title"]
-    order += ["confidence-title", "feedback-title", "evidence-title", "next-title"]
+    order = ["question-title", "summary-title", "answer-title", "stand-title", "follow-up-title", "evidence-title"]
+    order += ["sources-title", "confidence-title", "feedback-title", "next-title"]
     places = [html.index(f'id="{name}"') for name in order]
     assert places == sorted(places)
     told = '<small class="who" dir="auto">O&#x27;Example &lt;b&gt;and&lt;/b&gt; Sample (meta-analysis, 2017):</small> '

@@ -53,7 +53,7 @@ def test_the_card_alone_may_stand_in_frames_and_is_small_without_script_or_cooki
     assert Client().get(f"/embed/answers/{body['id']}", headers={"If-None-Match": response["ETag"]}).status_code == 304
     assert "<script" not in html
     assert len(response.content) < 10_000
-    whose = "Curators’ summaries, not the studies’ own words."
+    whose = "The passages are curators’ summaries, not the studies’ own words."
     for words in (ASKED, body["headline"]["text"], body["citations"][0]["title"], whose):
         assert escape(words) in html
     assert f'href="{HOST}{body["url"]}" target="_blank" rel="noopener"' in html
@@ -85,14 +85,36 @@ def test_what_a_study_that_is_taken_back_said_is_gone_from_the_card(verb: str, n
     assert 'property="og:description" content="All sources of this answer were' in preview
 
 
-@pytest.mark.parametrize("question", [UNANSWERED, EMERGENCY, "How many studies are there?"])
-def test_refusals_fixed_replies_and_counts_are_not_embedded(question: str) -> None:
+@pytest.mark.parametrize("question", [EMERGENCY, "How many studies are there?"])
+def test_fixed_replies_and_counts_are_not_embedded(question: str) -> None:
     body = asking.ask(question=question)
 
     card_of(body, status=404)
     oembed(HOST + body["url"], status=404)
     html = Client().get(body["url"]).content.decode()
     assert not any(mark in html for mark in ("og:title", "oembed", "Share or embed"))
+
+
+def test_the_card_of_a_refusal_says_that_there_is_no_answer() -> None:
+    body = asking.ask(question=UNANSWERED)
+
+    html = card_of(body)
+
+    assert "<strong>No answer in these studies</strong> The studies here do not answer this question" in html
+    assert not any(words in html for words in ("Below are", "Match with the question", "whole answer"))
+    assert oembed(HOST + body["url"]).json()["title"] == UNANSWERED
+
+
+@pytest.mark.parametrize(("label", "score", "is_warned"), [("high", 95, False), ("low", 31, True)])
+def test_the_card_says_how_likely_the_answer_fits(label: str, score: int, is_warned: bool) -> None:
+    row = Answer.objects.get(pk=asking.ask(question=ASKED)["id"])
+    row.payload["confidence"] |= {"label": label, "score": score}
+    Answer.objects.filter(pk=row.pk).update(payload=row.payload)
+
+    html = card_of({"id": row.pk})
+
+    assert f"{score} out of 100" in html
+    assert ("May not fit your question" in html) == is_warned
 
 
 def test_oembed_describes_the_frame_that_the_page_offers() -> None:

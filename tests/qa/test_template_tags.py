@@ -51,11 +51,15 @@ def template(text: str, *, usual: bool = True) -> Template:
 
 def test_languages_are_marked_where_corpus_and_page_differ() -> None:
     marked = template("<q{% in_english %}></q><b{% in_page_language %}></b>")
+    asked = template("{% for code in codes %}<i{% in_language code %}></i>{{ text|marked_as:code }}{% endfor %}")
+    context = Context({"codes": ["en", "de", None], "text": "<"})
 
     with translation.override("en-gb"):
         assert marked.render(Context()) == '<q dir="auto"></q><b></b>'
     with translation.override("de"):
         assert marked.render(Context()) == '<q lang="en" dir="auto"></q><b lang="de"></b>'
+        parts = [f'<i{lang} dir="auto"></i><span{lang} dir="auto">&lt;</span>' for lang in (' lang="en"', "", "")]
+        assert asked.render(context) == "".join(parts)
     with pytest.raises(TemplateSyntaxError, match="takes nothing"):
         template("{% in_english now %}")
 
