@@ -156,13 +156,9 @@ def _texts(site: OwnSite, texts: list[str]) -> Tally:
 
 
 def _has_markup(page: httpx2.Response, text: str) -> bool:
-    is_markup = html.escape(text, quote=False) != text and re.search(r"<\w", text) is not None
-    return (
-        is_markup
-        and text not in {"<html>", "<head>", "<body>"}
-        and "html" in page.headers.get("content-type", "")
-        and text in page.text
-    )
+    if text in {"<html>", "<head>", "<body>"} or html.escape(text, quote=False) == text or not re.search(r"<\w", text):
+        return False
+    return "html" in page.headers.get("content-type", "") and text in page.text
 
 
 _JSON = {"Content-Type": "application/json"}

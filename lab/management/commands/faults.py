@@ -35,6 +35,5 @@ class Command(BaseCommand):
             n_broken = sum(bool(outcome.broken) for outcome in outcomes)
             slowest = max(outcome.recovery for outcome in outcomes)
             self.stdout.write(f"{fault:<17}{len(outcomes):>6}{n_broken:>8}{slowest:>22.1f} s")
-        n_broken = sum(bool(outcome.broken) for outcomes in rows.values() for outcome in outcomes)
-        if n_broken:
+        if n_broken := sum(bool(outcome.broken) for outcomes in rows.values() for outcome in outcomes):
             raise CommandError(f"{n_broken} faults broke a promise of the site.")
