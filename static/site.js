@@ -160,7 +160,7 @@
       (part.querySelector("[aria-invalid]") || part.querySelector("h2")).focus();
       return;
     }
-    if (event.detail.target.id !== "content") return; // a claim that was checked
+    if (event.detail.target.matches("li")) return; // a claim that was checked
     const invalid = document.querySelector(".ask [aria-invalid]");
     const title = byId("question-title") || byId("compared-title") || byId("claims-title");
     const outcome = document.querySelector(".question .outcome .badge");
@@ -221,14 +221,17 @@
     say(told("You are online again."));
   });
 
-  const linksTo = (address) => [...document.querySelectorAll("main a[href]")].filter((link) => link.href === address);
+  const addressOf = (link) => new URL(link.getAttribute("href"), location.href).href; // links of pictures have no plain href
+  const linksTo = (address) => [...document.querySelectorAll("main a[href]")].filter((link) => addressOf(link) === address);
 
   // Which link led away from this page, or opened the panel whose link did: Back returns to it.
   document.addEventListener("click", (event) => {
     const followed = event.target.closest("main a[href]");
     if (!followed || event.defaultPrevented) return;
     const left = followed.closest("#panel") ? opener : followed;
-    if (left) history.replaceState({ ...history.state, left: { address: left.href, place: linksTo(left.href).indexOf(left) } }, "");
+    if (!left || !left.hasAttribute("href")) return;
+    const address = addressOf(left);
+    history.replaceState({ ...history.state, left: { address, place: linksTo(address).indexOf(left) } }, "");
   });
 
   function focusLeftLink() {

@@ -42,7 +42,8 @@ def test_a_question_is_answered_from_the_corpus_without_a_reload(site: Site, pag
         assert len(texts) == len(sentences) > 0
         for text, sentence in zip(texts, sentences, strict=True):
             assert text.startswith(sentence)
-    expect(page.get_by_text(f"{shown['confidence']['score']} out of 100").first).to_be_visible()
+    score = page.get_by_text(f"{shown['confidence']['score']} out of 100")
+    expect(score.locator("visible=true").first).to_be_visible()
 
 
 def test_a_marker_opens_the_passage_with_exactly_the_quoted_words_marked(site: Site, page: Page) -> None:
