@@ -21,7 +21,7 @@ SAMPLE_SECONDS = 2.0
 GROWTH = 1.05
 SLACK_MEGABYTES = 4.0  # an allocator's step
 ASKED = ("When should tomatoes be sown?", "When are zebras sown?")  # one is answered, one refused
-READ = ("/", "/studies/", "/api/v1/studies", "/api/v1/collections", "/api/v1/search?q=warm+soil")
+READ = ("/", "/corpus/", "/api/v1/studies", "/api/v1/collections", "/api/v1/search?q=warm+soil")
 
 
 class Command(BaseCommand):
