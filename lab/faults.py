@@ -242,8 +242,7 @@ def sweep(
     site: OwnSite, n: int, *, recovery_seconds: float = RECOVERY_SECONDS, hold_seconds: float = 3.0
 ) -> Iterator[Outcome]:
     """Try `n` faults, each stage with each fault in turn, and yield what became of each."""
-    pairs = list(product(FAULTS, STAGES))
-    random.shuffle(pairs)
+    pairs = random.sample(list(product(FAULTS, STAGES)), len(FAULTS) * len(STAGES))
     for number in range(n):
         fault, stage = pairs[number % len(pairs)]
         yield inflict(site, stage, fault, recovery_seconds=recovery_seconds, hold_seconds=hold_seconds)
@@ -254,8 +253,9 @@ def inflict(site: OwnSite, stage: str, fault: str, *, recovery_seconds: float, h
     word = new_word()
     site.server_errors.clear()
     if stage in {"answer", "index"}:
-        _draft(site, word)
-        _publish(site, word)
+        publish(site, word)
+    if stage == "answer":
+        site.audit()  # until the study has its vectors
     recovery, broken = 0.0, list[str]()
     with ThreadPoolExecutor(1) as pool:
         working = pool.submit(STAGES[stage], site, word)
