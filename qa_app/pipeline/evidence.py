@@ -105,7 +105,7 @@ def gather(
         passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
         finding_id=nearest.finding_id if nearest else None,
         leans={finding.finding_id: finding.lean for finding in findings},
-        leading=_leading(query, facts, stances, candidates, findings),
+        leading=_leading(query, facts, stances, plain, findings),
         on_outcome=passages_on_outcome(query, [c.passage for c in candidates], findings, facts),
         sides=stances.sides if query.aspect is Aspect.DISAGREEMENT else {},
         bindings=bindings,
@@ -118,9 +118,8 @@ def gather(
         return None
     quoted = tuple({p.study.study_id: p.study for p in composed.passages}.values())
     matter = find_matter(query, composed, nearest, findings, stances, facts, corpus)
-    texts = [sentence for q in composed.quotations for sentence in q.sentences] + [
-        passage.heading for passage in composed.passages
-    ]
+    sentences = [sentence for q in composed.quotations for sentence in q.sentences]
+    texts = [*sentences, *(passage.heading for passage in composed.passages)]
     chosen = Evidence(
         question=question,
         query=query,
@@ -136,7 +135,6 @@ def gather(
     said = expected.signs if expected and bindings else frozenset()
     idf = {term: value for term, value in retrieved.idf.items() if term not in said}
     missing = missing_parts(query, texts, quoted, idf, lambda stem: retrieved.is_unknown(stem, cited), policy)
-    sentences = [sentence for q in composed.quotations for sentence in q.sentences]
     ids = {study.study_id for study in quoted}
     relation = unstudied_relation(query, sentences, [f for f in findings if f.study_id in ids], facts)
     if relation and not set(missing) & {concept.name for concept in (*query.concepts, *query.unstudied)}:
@@ -156,7 +154,7 @@ def gather(
 
 
 def _leading(
-    query: Query, facts: CorpusFacts, stances: Stances, candidates: Sequence[Candidate], findings: Sequence[Finding]
+    query: Query, facts: CorpusFacts, stances: Stances, plain: Sequence[Passage], findings: Sequence[Finding]
 ) -> frozenset[int]:  # fmt: skip
     """Return the findings that open the answer, whichever study they are of; empty where any may."""
     if query.aspect is Aspect.DISAGREEMENT:
@@ -164,7 +162,6 @@ def _leading(
     if query.aspect is not Aspect.SIZE:
         return agreeing(stances.studies)
     by_id = {finding.finding_id: finding for finding in findings if is_on_question(finding, query, facts)}
-    plain = [c.passage for c in candidates if c.passage.kind is PassageKind.PLAIN]
     return frozenset(
         finding.finding_id
         for passage in plain
