@@ -8,6 +8,8 @@ from typing import Any
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -20,6 +22,7 @@ from qa_app.pages.forms import ClaimsForm
 SALT = "claim"
 TOKEN_SECONDS = 3_600  # a claim of a counted text may be checked for as long
 RETRY_SECONDS = 5  # Retry-After of a timeout
+MOST_LINKED = 1_500  # characters of a text that an address can carry
 
 
 @never_cache
@@ -81,4 +84,6 @@ def check_claim(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, form: ClaimsForm, *, status: int = HTTPStatus.OK, **results: Any) -> HttpResponse:
     context = {"form": form, "most_claims": claim_checking.MOST_CLAIMS, "most_length": claim_checking.MAX_LENGTH}
+    if results and len(form.typed) <= MOST_LINKED:
+        context["link"] = f"{reverse('check_claims')}?{urlencode({'text': form.typed})}"
     return render(request, "qa/claims.html", context | results, status=status)

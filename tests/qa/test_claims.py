@@ -1,6 +1,7 @@
 """Checking claims: the API and the page, their limits, and that nothing is stored."""
 
 import json
+from html import unescape
 from typing import Any
 
 import pytest
@@ -98,6 +99,14 @@ def test_without_script_the_page_holds_every_verdict() -> None:
     assert "2 of 2 checked" in page
     assert "Says otherwise: another direction" in page
     assert Client().post(reverse("check_claims"), {"text": ""}).status_code == 400
+
+
+def test_the_result_has_a_link_that_fills_the_text_in_unless_it_is_too_long_for_an_address() -> None:
+    page = Client().post(reverse("check_claims"), {"text": SAME}).content.decode()
+    link = page.partition('link-to-text"><a href="')[2].partition('"')[0]
+
+    assert f"\n{SAME}</textarea>" in Client().get(unescape(link)).content.decode()
+    assert "link-to-text" not in Client().post(reverse("check_claims"), {"text": SAME * 30}).content.decode()
 
 
 def test_with_script_each_claim_is_checked_by_itself_and_only_if_its_text_was_counted() -> None:
