@@ -7,8 +7,8 @@ from collections.abc import Callable
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-count_request: Callable[[HttpRequest, str], int] | None = None
-"""Count a request on a quota (`ask`, `model`, `suggest`, `follow`); return the seconds to wait, or 0."""
+count_request: Callable[[HttpRequest, str, int], int] | None = None
+"""Count a request as so many on a quota (`ask`, `model`, `suggest`, `follow`); return the seconds to wait, or 0."""
 
 count_mail: Callable[[str], bool] | None = None
 """Count a mail that a stranger asks for, by the hash of its address; return whether it may be sent."""

@@ -676,6 +676,12 @@ class CorpusCalibration(models.Model):
         return cls.objects.filter(is_under_way=False, error="").order_by("-pk").first()
 
     @classmethod
+    def is_newer_than(cls, moment: datetime) -> bool:
+        """Return whether the row in force may have come into force after this moment."""
+        newest = cls.newest()
+        return newest is not None and (newest.beat_at or newest.at) >= moment
+
+    @classmethod
     def is_missing(cls) -> bool:
         """Return whether nothing is fitted to this corpus, and most of it is not what the shipped models fit."""
         return search.curated_share() <= cls.SHIPPED_SHARE and cls.newest() is None

@@ -228,19 +228,19 @@ def _declared(view: APIView, name: str, request: Request) -> str | None:
 _UNDECLARED = object()
 
 
-def take(request: HttpRequest, quota: str) -> Taken:
-    """Count a request of its client and store the remaining quota for the response headers."""
+def take(request: HttpRequest, quota: str, amount: int = 1) -> Taken:
+    """Count a request of its client as `amount` and store the remaining quota for the response headers."""
     key: ApiKey | None = getattr(request, "api_key", None)
     client = key.client_id if key else addresses.client_of(request)
     request.client_id = client  # type: ignore[attr-defined]  # for views that store data of a client
-    taken = quotas.take(client, quota, quotas.limits(quota, key), now=timezone.now())
+    taken = quotas.take(client, quota, quotas.limits(quota, key), now=timezone.now(), amount=amount)
     request.__dict__.setdefault("quotas_taken", []).append(taken)
     return taken
 
 
-def seconds_to_wait(request: HttpRequest, quota: str) -> int:
-    """Count a request for a page and return the seconds to wait: 0 where the quota allows the request."""
-    return take(request, quota).wait_seconds
+def seconds_to_wait(request: HttpRequest, quota: str, amount: int = 1) -> int:
+    """Count a request for a page as `amount`; return the seconds to wait: 0 where the quota allows the request."""
+    return take(request, quota, amount).wait_seconds
 
 
 def may_mail(address_key: str) -> bool:

@@ -16,7 +16,7 @@ MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The result of counting one request: granted, or refused with a waiting time."""
+    """The result of counting a request: granted, or refused with a waiting time."""
 
     quota: str
     limits: Limits
@@ -34,20 +34,20 @@ def limits(quota: str, key: ApiKey | None) -> Limits:
     return of_quota[quota]
 
 
-def take(client: str, quota: str, allowed: Limits, *, now: datetime) -> Taken:
-    """Count one request of this client, unless its minute or its day is used up."""
+def take(client: str, quota: str, allowed: Limits, *, now: datetime, amount: int = 1) -> Taken:
+    """Count a request of this client as `amount`, unless its minute or its day has less left."""
     minute, day = now.replace(second=0, microsecond=0), now.replace(hour=0, minute=0, second=0, microsecond=0)
     used = None
-    if min(allowed.per_minute, allowed.per_day) > 0:
+    if min(allowed.per_minute, allowed.per_day) >= amount:
         parameters: dict[str, str | int | datetime] = {
             "client": client, "quota": quota, "minute": minute, "day": day,
-            "latest": now + SKEW, "per_minute": allowed.per_minute, "per_day": allowed.per_day,
+            "latest": now + SKEW, "per_minute": allowed.per_minute, "per_day": allowed.per_day, "amount": amount,
         }  # fmt: skip
         used = pipelining.first_row(_TAKE, parameters)
     is_granted = used is not None
     in_minute, in_day = used or _used(client, quota, minute, day)
     seconds_of_minute, seconds_of_day = _seconds(minute + MINUTE - now), _seconds(day + DAY - now)
-    is_day_full = in_day >= allowed.per_day
+    is_day_full = in_day + amount > allowed.per_day
     return Taken(
         quota=quota,
         limits=allowed,
@@ -65,16 +65,18 @@ def take(client: str, quota: str, allowed: Limits, *, now: datetime) -> Taken:
 SKEW = timedelta(minutes=2)
 _TAKE = """
     INSERT INTO clients_quotacounter AS kept (client, quota, minute, used_in_minute, day, used_in_day)
-    SELECT %(client)s, %(quota)s, %(minute)s::timestamptz, 1, %(day)s::timestamptz, 1
+    SELECT %(client)s, %(quota)s, %(minute)s::timestamptz, %(amount)s, %(day)s::timestamptz, %(amount)s
     FROM set_config('synchronous_commit', 'off', true)
     ON CONFLICT (client, quota) DO UPDATE SET
         used_in_minute = CASE WHEN kept.minute BETWEEN excluded.minute AND %(latest)s
-            THEN kept.used_in_minute + 1 ELSE 1 END,
-        used_in_day = CASE WHEN kept.day BETWEEN excluded.day AND %(latest)s THEN kept.used_in_day + 1 ELSE 1 END,
+            THEN kept.used_in_minute + %(amount)s ELSE %(amount)s END,
+        used_in_day = CASE WHEN kept.day BETWEEN excluded.day AND %(latest)s
+            THEN kept.used_in_day + %(amount)s ELSE %(amount)s END,
         minute = CASE WHEN kept.minute BETWEEN excluded.minute AND %(latest)s THEN kept.minute ELSE excluded.minute END,
         day = CASE WHEN kept.day BETWEEN excluded.day AND %(latest)s THEN kept.day ELSE excluded.day END
-    WHERE (kept.minute NOT BETWEEN excluded.minute AND %(latest)s OR kept.used_in_minute < %(per_minute)s)
-      AND (kept.day NOT BETWEEN excluded.day AND %(latest)s OR kept.used_in_day < %(per_day)s)
+    WHERE (kept.minute NOT BETWEEN excluded.minute AND %(latest)s
+           OR kept.used_in_minute + %(amount)s <= %(per_minute)s)
+      AND (kept.day NOT BETWEEN excluded.day AND %(latest)s OR kept.used_in_day + %(amount)s <= %(per_day)s)
     RETURNING used_in_minute, used_in_day
 """
 

@@ -57,6 +57,9 @@ logger = logging.getLogger(__name__)
 POLICY = policies.read(settings.INFORM_POLICY)  # settings.py has validated the name
 FILED = frozenset(outcome for outcome in Outcome if not outcome.is_answer or outcome is Outcome.PARTIAL)
 """Outcomes that file the question, or a part of it, as a gap."""
+_ENGINE = ("common/**/*", "corpus_app/*.py", "corpus_app/search/**/*", "qa_app/pipeline/**/*", "qa_app/lexicon/**/*",
+           "qa_app/fitted/**/*")  # fmt: skip
+_ENGINE_SUFFIXES = frozenset({".py", ".toml", ".json", ".txt"})
 
 
 def make(
@@ -291,16 +294,16 @@ def _policy(policy: Policy) -> str:
 
 @cache
 def engine() -> str:
-    """Return a hash of the code and models that make answers.
+    """Return a hash of the code, models and reranker that make answers.
 
-    With the same hash, policy and corpus version an answer is the same, byte for byte.
+    With the same hash, policy, corpus version and calibration to the corpus an answer is the same, byte for byte.
     """
-    digest = hashlib.sha256()
     root = Path(__file__).parents[2]
-    parts = ("qa_app/pipeline/**/*.*", "qa_app/lexicon/**/*.*", "qa_app/fitted/**/*.*", "common/orders.*")
-    for path in sorted(path for part in parts for path in root.glob(part)):
-        if path.suffix in {".py", ".toml", ".json"}:
-            digest.update(path.read_bytes())
+    paths = sorted(path for part in _ENGINE for path in root.glob(part) if path.suffix in _ENGINE_SUFFIXES)
+    own = sorted(Path(settings.CALIBRATIONS).glob("*.json")) if settings.CALIBRATIONS else []
+    digest = hashlib.sha256(settings.INFORM_RERANKER.encode())
+    for path in (*paths, *own):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -31,11 +31,11 @@ from qa_app.pipeline.question import follow_up
 from qa_app.pipeline.records import InsufficientEvidence as InsufficientEvidence
 from qa_app.pipeline.records import Mode, Outcome, Question
 from qa_app.pipeline.study_filters import StudyFilters
-from qa_app.pipeline.text import clean
+from qa_app.pipeline.text import MAX_QUESTION_LENGTH as MAX_QUESTION_LENGTH
+from qa_app.pipeline.text import clean, searchable
 from qa_app.writers.rationed import Allowance as Allowance
 from qa_app.writers.rationed import ModelQuotaUsedUp as ModelQuotaUsedUp
 
-MAX_QUESTION_LENGTH = 2_000  # characters
 MAX_PASSAGES = 12  # that a client may request as evidence
 MAX_STUDIES = 12
 MAX_PARENTS = 5  # visited to find the subject of a follow-up
@@ -226,11 +226,11 @@ def check(
         narrowed = study_filters.read_stored(before.payload.get("filters"))
     else:
         narrowed = _check_filters(filters)
-    asked = _searchable(text)
+    asked = searchable(text)
     meant = _resolve_follow_up(asked, before) if before else None
     return Question(
         text=text,
-        searched=_searchable(meant) if meant else asked,
+        searched=searchable(meant) if meant else asked,
         mode=Mode(mode),
         collection=collection if isinstance(collection, str) else None,
         understood_as=meant,
@@ -255,10 +255,6 @@ def check_collection(collection: object) -> None:
             N_("There is no such collection. Choose one of %(slugs)s, or none."),
             slugs=", ".join(slugs),
         )
-
-
-def _searchable(text: str) -> str:
-    return clean(text)[:MAX_QUESTION_LENGTH]  # normalization may lengthen the text
 
 
 def _find_parent(parent: object) -> Answer | None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -43,10 +44,8 @@ def ask(
     """
     now = now or timezone.now()
     if idempotency_key is None:
-        payload = asking.ask(**arguments, allowance=allowance)
-        if is_listed:
-            note(payload["id"], client=client, now=now)
-        return payload, True
+        when_stored = partial(note, client=client, now=now) if is_listed else None
+        return asking.ask(**arguments, allowance=allowance, when_stored=when_stored), True
     digest = hashlib.sha256(json.dumps(dict(arguments), sort_keys=True).encode()).hexdigest()
     claim = _claim(client, idempotency_key, digest, is_listed, now)
     if claim.answer_id is not None and (stored := asking.find_answer(claim.answer_id)) is not None:

@@ -15,8 +15,8 @@ from corpus_app import search
 from corpus_app.facets import key_of
 from corpus_app.records import Study
 from qa_app.answers import answering, asking, study_filters
+from qa_app.answers.payload import is_from_studies
 from qa_app.models import Answer
-from qa_app.pipeline.records import Outcome
 from qa_app.pipeline.study_filters import NO_FILTERS, StudyFilters, has_value
 
 LEAST_CANDIDATES = 2
@@ -78,11 +78,6 @@ class Narrowing:
         return self.candidates > 0 and bool(self.groups or self.years)
 
 
-def can_be_narrowed(payload: Mapping[str, Any]) -> bool:
-    """Tell whether an answer was looked for in studies, and not counted or given as a fixed reply."""
-    return payload["outcome"] != Outcome.GUARDRAIL.value and not payload.get("overview")
-
-
 def address_of(payload: Mapping[str, Any]) -> str:
     """Return the address of an answer, with its filters."""
     return _with(str(payload["url"]), study_filters.read_stored(payload.get("filters")))
@@ -115,7 +110,7 @@ def narrow(
 
 def read_narrowing(payload: Mapping[str, Any]) -> Narrowing | None:
     """Return the filters of an answer; None for one that cannot be narrowed."""
-    if not can_be_narrowed(payload):
+    if not is_from_studies(payload):
         return None
     filters = study_filters.read_stored(payload.get("filters"))
     studies = _candidates(payload, filters)

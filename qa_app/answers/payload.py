@@ -27,6 +27,7 @@ from qa_app.pipeline.records import (
     LeftOut,
     Mode,
     NearQuestion,
+    Outcome,
     Overview,
     Refused,
     Scope,
@@ -256,6 +257,11 @@ def _understood(query: Query, search: SearchRun | None) -> Payload:
         "asks_for_figures": query.intent is Intent.HOW_MANY,
         "signals": {name: round(value, 4) for name, value in search.signals.items()} if search else {},
     }
+
+
+def is_from_studies(body: Mapping[str, Any]) -> bool:
+    """Tell whether an answer was looked for in studies, and not counted or given as a fixed reply."""
+    return body["outcome"] != Outcome.GUARDRAIL.value and not body.get("overview")
 
 
 def part(sentences: tuple[Sentence, ...]) -> Payload:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from qa_app.answers.redaction import WITHDRAWN
+from qa_app.pipeline.clock import STAGES
 from qa_app.pipeline.question.safety import URGENT
 
 Payload = Mapping[str, Any]
@@ -21,7 +23,7 @@ COUNTED_SIDES = ("for", "without_difference", "against")
 PASSAGES_SHOWN = 5
 REFUSALS = frozenset({"insufficient_evidence", "out_of_scope", "guardrail"})
 LEG_ORDER = ("lexical", "dense", "linked")
-STAGE_ORDER = ("scope", "understand", "encode", "lexical", "dense", "rank", "summary", "answer", "verify", "store")
+STAGE_ORDER = (*STAGES, "store")
 BANNER_ORDER = (
     "retracted",
     "expression_of_concern",
@@ -374,7 +376,7 @@ def _sentence(payload: Payload, row: Mapping[str, Any], number: int) -> ShownSen
     withdrawn = _withdrawn_indexes(payload)
     is_withdrawn = not row["support"] or (bool(row["citations"]) and set(row["citations"]) <= withdrawn)
     markers = () if is_withdrawn else tuple(index for index in row["citations"] if index not in withdrawn)
-    text = "A source was withdrawn." if is_withdrawn else row["text"]
+    text = WITHDRAWN if is_withdrawn else row["text"]
     return ShownSentence(
         number=number,
         text=text,

@@ -9,9 +9,19 @@ from qa_app import hooks
 from qa_app.answers import asking
 
 
-def seconds_to_wait(request: HttpRequest, quota: str) -> int:
-    """Count one request on a quota (`ask`, `model`); return the seconds to wait, 0 where it is allowed."""
-    return hooks.count_request(request, quota) if hooks.count_request else 0
+class QuotaUsedUp(Exception):
+    """The client has no quota for another answer."""
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__(
+            f"The questions that you may ask for now are used up. Try again in {retry_after_seconds} seconds."
+        )
+        self.retry_after_seconds = retry_after_seconds
+
+
+def seconds_to_wait(request: HttpRequest, quota: str, amount: int = 1) -> int:
+    """Count a request as `amount` on a quota (`ask`, `model`); return the seconds to wait, 0 where it is allowed."""
+    return hooks.count_request(request, quota, amount) if hooks.count_request and amount else 0
 
 
 def allowance(request: HttpRequest) -> asking.Allowance:

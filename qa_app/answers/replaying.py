@@ -15,11 +15,11 @@ from qa_app.answers import answering, engines, payload, storing, study_filters
 from qa_app.answers.corpus import SearchedCorpus
 from qa_app.answers.serialization import NotReadable, thaw
 from qa_app.answers.time_limit import TimeLimit
-from qa_app.models import Answer
+from qa_app.models import Answer, CorpusCalibration
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.ports import Writer, WriterFailed
 from qa_app.pipeline.records import Draft, Ending, Evidence, Generator, Mode, Question
-from qa_app.pipeline.text import clean
+from qa_app.pipeline.text import searchable
 from qa_app.pipeline.writer import EXTRACTIVE, ExtractiveWriter
 
 NOT_COMPARED = frozenset({"timings_ms", "notices"})  # these depend on the time of day
@@ -36,7 +36,7 @@ class Replay:
     is_same: bool
     """Whether both are equal byte for byte, except for times."""
     changed: tuple[str, ...]
-    """Inputs (corpus, encoder) that changed since; empty where the bytes must be equal."""
+    """Inputs (corpus, calibration, encoder) that changed since; empty where the bytes must be equal."""
     differences: tuple[str, ...]
     """Removed (-) and added (+) lines; the outcome and each sentence are a line."""
 
@@ -75,7 +75,7 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
         raise CannotReplay("It was made by another engine than the one that runs here, so it cannot be made again.")
     then = storing.restore_payload(row.payload)
     meant = then.get("understood_as")
-    searched = clean(meant or row.question)[:2_000]
+    searched = searchable(meant or row.question)
     filters = study_filters.read_stored(then.get("filters"))
     question = Question(row.question, searched, Mode(row.mode), row.collection, meant, filters)
     made = _make(row, question, _read(Policy, row.policy.values), limit)
@@ -93,7 +93,7 @@ def replay(answer_id: str, *, limit: TimeLimit | None = None) -> Replay | None:
     before, after = _comparable(then), _comparable(now)
     return Replay(
         is_same=_text(before) == _text(after),
-        changed=tuple(_changed(then, now)),
+        changed=tuple(_changed(row, then, now)),
         differences=() if _text(before) == _text(after) else _differences(before, after),
     )
 
@@ -126,13 +126,15 @@ def _drafted(row: Answer) -> tuple[Writer, ...]:
     return tuple(RecordedWriter(attempt) for attempt in row.drafts if attempt["writer"] != EXTRACTIVE.name)
 
 
-def _changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def _changed(row: Answer, then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Describe the inputs that differ between then and now."""
     changed = []
     if then["corpus_version"] != now["corpus_version"]:
         changed.append(f"the corpus has gone from version {then['corpus_version']} to {now['corpus_version']}")
     if then["site_hash"] != now["site_hash"]:
         changed.append("the site file has changed")
+    if CorpusCalibration.is_newer_than(row.created_at):
+        changed.append("the estimates were calibrated to the corpus since")
     if then["encoder"] != now["encoder"]:
         changed.append(f"the encoder was {then['encoder']} and is {now['encoder']}")
     return changed

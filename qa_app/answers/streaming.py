@@ -22,12 +22,12 @@ from time import perf_counter
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import IntegrityError, InterfaceError, OperationalError, connection, connections
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, connections, transaction
 from django.utils import timezone
 
 from common.postgresql.patience import patience
 from corpus_app.records import Study
-from qa_app.answers import answering, asking, payload
+from qa_app.answers import answering, asking, payload, quota
 from qa_app.answers.payload import Payload
 from qa_app.answers.time_limit import limited
 from qa_app.pipeline.ports import Abandoned
@@ -44,7 +44,6 @@ AWAY = "The database does not answer. Please try again in a few seconds."
 CHANGED = "The studies changed while this answer was made. Please ask again."
 FAILED = "Something failed here, and it has been noted. Please try again in a while."
 OTHER = "This event id belongs to another question. Send it with the question that it came from, or leave it out."
-USED_UP = "The questions that you may ask for now are used up. Try again in %d seconds."
 UNREADABLE = "This is no event id of an answer. Send the last one received as it came, or leave it out."
 _EVENT_ID = re.compile(r"([0-9a-f]{32})\.(\d{1,6})\.(\d{1,6})")
 logger = logging.getLogger(__name__)
@@ -54,14 +53,6 @@ class TooManyStreams(Exception):
     """The process serves as many streams as it can; the client may retry soon."""
 
     retry_after_seconds = RETRY_SECONDS
-
-
-class QuotaUsedUp(Exception):
-    """The client has no quota for another answer."""
-
-    def __init__(self, retry_after_seconds: int) -> None:
-        super().__init__(USED_UP % retry_after_seconds)
-        self.retry_after_seconds = retry_after_seconds
 
 
 class EventIdMismatch(Exception):
@@ -92,7 +83,7 @@ class _Request:
     now: datetime
     allowance: asking.Allowance | None
     admit: Callable[[], int] | None
-    on_stored: Callable[[str], None] | None
+    when_stored: Callable[[str], None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +107,19 @@ def open_stream(
     now: datetime | None = None,
     allowance: asking.Allowance | None = None,
     admit: Callable[[], int] | None = None,
-    on_stored: Callable[[str], None] | None = None,
+    when_stored: Callable[[str], None] | None = None,
 ) -> AsyncGenerator[Event | None]:
     """Return the events of an answer, or those after `last_event_id`; None is a heartbeat.
 
     An unknown `last_event_id` starts a new answer. `admit` counts a new answer and returns the seconds to wait, or 0.
-    `on_stored` receives the answer's id. Close the generator to leave.
+    `when_stored` is called with the answer's id in the transaction that stores it. Close the generator to leave.
     Raises BadInput, EventIdMismatch, TooManyStreams, QuotaUsedUp and ModelQuotaUsedUp before anything is made.
     """
     try:
         checked = asking.check(
             question=question, mode=mode, collection=collection, writer=writer, parent=parent, filters=filters
         )
-        request = _Request(checked, writer, parent, now or timezone.now(), allowance, admit, on_stored)
+        request = _Request(checked, writer, parent, now or timezone.now(), allowance, admit, when_stored)
         return _open(request, last_event_id)
     finally:
         _close_connection()
@@ -142,6 +133,8 @@ def _close_connection() -> None:
 
 def _open(request: _Request, last_event_id: str | None) -> AsyncGenerator[Event | None]:
     position = _read_id(last_event_id) if last_event_id else None
+    if _count_watched() >= MAX_STREAMS:
+        raise TooManyStreams
     if position is not None:
         job = _find_job(position.key)
         if job is not None and not job.is_abandoned():
@@ -156,10 +149,8 @@ def _open(request: _Request, last_event_id: str | None) -> AsyncGenerator[Event 
             _require_same(request.question, *asked, stored["filters"] or request.question.filters.to_json())
             events = list(_stored_events(position.key, stored))
             return _replay_events(events[min(position.stored, len(events) - 1) :])  # at least the last one
-    if _count_watched() >= MAX_STREAMS:
-        raise TooManyStreams
     if request.admit and (seconds := request.admit()):
-        raise QuotaUsedUp(seconds)
+        raise quota.QuotaUsedUp(seconds)
     if request.allowance and request.writer == "llm" and answering.model_server():
         request.allowance.require()  # before the response has begun, so that it can be a 429
     return _follow(request)
@@ -281,11 +272,12 @@ class _AnswerJob:
             )
             if self.is_abandoned():
                 raise Abandoned
-            stored = answering.store(
-                answered, parent=request.parent, now=request.now, started=start, request_id=self.key, limit=limit
-            )
-        if request.on_stored:
-            request.on_stored(stored["id"])
+            with transaction.atomic():
+                stored = answering.store(
+                    answered, parent=request.parent, now=request.now, started=start, request_id=self.key, limit=limit
+                )
+                if request.when_stored:
+                    request.when_stored(stored["id"])
         return stored
 
     def _publish(self, name: str, data: Payload) -> None:
@@ -351,7 +343,7 @@ async def _follow(request: _Request, job: _AnswerJob | None = None, sent: int = 
     watcher = _Watcher()
     if job is None or not job.join(watcher):
         if job is not None and request.admit and (seconds := await sync_to_async(_admit)(request.admit)):
-            yield Event(_event_id(job.key, sent + 1, 0), "error", {"status": 429, "detail": USED_UP % seconds})
+            yield Event(_event_id(job.key, sent + 1, 0), "error", {"status": 429, "detail": str(quota.QuotaUsedUp(seconds))})
             return
         job, sent = _AnswerJob(request), 0
         job.join(watcher)

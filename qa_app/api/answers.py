@@ -42,10 +42,10 @@ class AnswerPending(exceptions.APIException):
     wait = 1
 
 
-class ModelUsedUp(exceptions.Throttled):
+class QuotaProblem(exceptions.Throttled):
     default_code = "quota_used_up"
 
-    def __init__(self, used_up: asking.ModelQuotaUsedUp) -> None:
+    def __init__(self, used_up: asking.ModelQuotaUsedUp | quota.QuotaUsedUp) -> None:
         exceptions.APIException.__init__(self, str(used_up))
         self.wait = used_up.retry_after_seconds
 
@@ -107,7 +107,7 @@ class AnswersView(TimedView):
         except idempotency.AnswerInProgress as error:
             raise AnswerPending from error
         except asking.ModelQuotaUsedUp as used_up:
-            raise ModelUsedUp(used_up) from used_up
+            raise QuotaProblem(used_up) from used_up
         headers = {"Location": f"/api/v1/answers/{payload['id']}"} | REVALIDATE
         shown = in_site_words(payload)
         return Response(shown, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK, headers=headers)

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from qa_app.answers import asking, claim_checking, quota
 from qa_app.api import shapes
-from qa_app.api.answers import TimedView, invalid, refuse_unknown
+from qa_app.api.answers import QuotaProblem, TimedView, invalid, refuse_unknown
 from qa_app.api.shapes import Shape
 
 FIELDS = ("text", "collection")
@@ -101,16 +101,6 @@ class CheckedClaims(Shape):
     encoder = CharField()
 
 
-class ClaimsUsedUp(exceptions.Throttled):
-    default_code = "quota_used_up"
-
-    def __init__(self, seconds: int) -> None:
-        exceptions.APIException.__init__(
-            self, f"The questions that you may ask for now are used up. Try again in {seconds} seconds."
-        )
-        self.wait = seconds
-
-
 class ClaimsView(TimedView):
     scope = "read"
     quota = "ask"
@@ -132,10 +122,11 @@ class ClaimsView(TimedView):
         if "text" not in given:
             raise exceptions.ValidationError({"text": [exceptions.ErrorDetail("Send the claims as text.", "required")]})
         try:
-            asked = claim_checking.asks_of(claim_checking.split(given["text"]))
-            for _ in range(asked - 1):  # the first one is counted already
-                if seconds := quota.seconds_to_wait(request._request, "ask"):
-                    raise ClaimsUsedUp(seconds)
+            found = claim_checking.split(given["text"])
+            is_urgent = claim_checking.find_urgent(str(given["text"])) is not None
+            others = 0 if is_urgent else claim_checking.asks_of(found) - 1  # the first one is counted already
+            if seconds := quota.seconds_to_wait(request._request, "ask", others):
+                raise QuotaProblem(quota.QuotaUsedUp(seconds))
             checked = claim_checking.check(given["text"], collection=given.get("collection"))
         except asking.BadInput as bad:
             raise invalid(bad) from bad

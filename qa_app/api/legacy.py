@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from rest_framework.response import Response
 
 from qa_app.answers import asking, idempotency, legacy, quota
 from qa_app.api import legacy_shapes as shapes
-from qa_app.api.answers import ModelUsedUp, TimedView, client_of, refuse_unknown
+from qa_app.api.answers import QuotaProblem, TimedView, client_of, refuse_unknown
 
 # Legacy field names and the service's arguments.
 QUESTION_FIELDS = {
@@ -95,7 +96,7 @@ class PartView(LegacyView):
                 legacy.write(request_id, self.part, writer=_writer(body.get("use_llm")), allowance=allowance)
             )
         except asking.ModelQuotaUsedUp as used_up:
-            raise ModelUsedUp(used_up) from used_up
+            raise QuotaProblem(used_up) from used_up
         except asking.UnknownContext:
             words = "There is no request with this id. Send the query to /api/unified-search first."
             return _failed(HTTPStatus.NOT_FOUND, "REQUEST_UNKNOWN", words, request_id=request_id)
@@ -120,16 +121,14 @@ def _call_service(service: Callable[..., dict[str, Any]], request: Request) -> d
     arguments = {ours: body[theirs] for theirs, ours in QUESTION_FIELDS.items() if body.get(theirs) is not None}
     arguments["question"] = body["query"]
     arguments["writer"] = _writer(body.get("use_llm"))
+    note = partial(idempotency.note, client=client_of(request)) if request.auth is not None else None
     try:
-        answered = service(**arguments, allowance=quota.allowance(request._request))
+        return service(**arguments, allowance=quota.allowance(request._request), when_stored=note)
     except asking.BadQuestion as bad:
         field = next((theirs for theirs, ours in QUESTION_FIELDS.items() if ours == bad.field), bad.field)
         raise _invalid(field, bad.code, bad.detail) from bad
     except asking.ModelQuotaUsedUp as used_up:
-        raise ModelUsedUp(used_up) from used_up
-    if request.auth is not None:
-        idempotency.note(answered["answer_id"], client=client_of(request))
-    return answered
+        raise QuotaProblem(used_up) from used_up
 
 
 def _writer(use_llm: object) -> str:

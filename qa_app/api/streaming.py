@@ -46,14 +46,6 @@ class Busy(exceptions.APIException):
     wait = streaming.RETRY_SECONDS
 
 
-class UsedUp(exceptions.Throttled):
-    default_code = "quota_used_up"
-
-    def __init__(self, used_up: streaming.QuotaUsedUp) -> None:
-        exceptions.APIException.__init__(self, str(used_up))
-        self.wait = used_up.retry_after_seconds
-
-
 class WrongEventId(exceptions.APIException):
     status_code = status.HTTP_409_CONFLICT
     default_detail = streaming.OTHER
@@ -94,7 +86,7 @@ class StreamView(APIView):
                 last_event_id=last_event_id,
                 allowance=quota.allowance(request._request),
                 admit=partial(quota.seconds_to_wait, request._request, "ask") if last_event_id else None,
-                on_stored=partial(idempotency.note, client=answers.client_of(request)) if request.auth else None,
+                when_stored=partial(idempotency.note, client=answers.client_of(request)) if request.auth else None,
             )
         except asking.BadInput as bad:
             raise answers.invalid(bad) from bad
@@ -102,10 +94,8 @@ class StreamView(APIView):
             raise WrongEventId from error
         except streaming.TooManyStreams as error:
             raise Busy from error
-        except streaming.QuotaUsedUp as used_up:
-            raise UsedUp(used_up) from used_up
-        except asking.ModelQuotaUsedUp as used_up:
-            raise answers.ModelUsedUp(used_up) from used_up
+        except (quota.QuotaUsedUp, asking.ModelQuotaUsedUp) as used_up:
+            raise answers.QuotaProblem(used_up) from used_up
         return ClosingResponse(_written(events), content_type=f"{EVENTS}; charset=utf-8", headers=HEADERS)
 
 

@@ -203,7 +203,7 @@ def _fit_and_store(row: CorpusCalibration) -> None:
 
 
 def _end(row: CorpusCalibration, *, error: str = "") -> None:
-    row.is_under_way, row.error = False, error[:2_000]
+    row.is_under_way, row.error, row.beat_at = False, error[:2_000], timezone.now()
     row.corpus_version, row.passages = search.corpus_version(), search.corpus_figures()["passages"]
-    names = "is_under_way error corpus_version passages models_version questions auroc figures bins"
+    names = "is_under_way error beat_at corpus_version passages models_version questions auroc figures bins"
     row.save(update_fields=names.split())

@@ -17,7 +17,7 @@ from common.waking import wake as wake_worker
 from corpus_app import search
 from qa_app.answers import answering
 from qa_app.evaluation import golden_set
-from qa_app.models import EvaluationRun, GoldenQuestion
+from qa_app.models import CorpusCalibration, EvaluationRun, GoldenQuestion
 
 WORKER_TIMEOUT = timedelta(minutes=2)  # without a heartbeat, another worker claims the run
 MAIN_SOURCE = 2  # the grade of a study that answers the question by itself
@@ -117,10 +117,12 @@ def _end(run: EvaluationRun, **values: Any) -> None:
 
 
 def current_run() -> EvaluationRun | None:
-    """Return the last complete run if it measured the present corpus, policy and engine."""
+    """Return the last complete run if it measured the present corpus, policy, engine and calibration."""
     last = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).first()
     present = (search.corpus_version(), answering.POLICY.label, answering.engine())
-    return last if last and (last.corpus_version, last.policy, last.engine) == present else None
+    if last is None or (last.corpus_version, last.policy, last.engine) != present:
+        return None
+    return None if CorpusCalibration.is_newer_than(last.asked_at) else last
 
 
 def request_run() -> None:

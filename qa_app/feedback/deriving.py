@@ -28,7 +28,7 @@ from qa_app.pipeline.policy import Order
 from qa_app.pipeline.ports import CorpusFacts
 from qa_app.pipeline.records import Declined, Mode, Question
 from qa_app.pipeline.run import Searched
-from qa_app.pipeline.text import EMPTY_WORDS, clean, stem
+from qa_app.pipeline.text import EMPTY_WORDS, searchable, stem
 
 MAX_TROUBLES = 300  # questions looked at in one run; each takes a search
 MAX_UNDECIDED = 40  # proposals that wait for a curator; each takes a run of the golden questions
@@ -106,7 +106,7 @@ def derive() -> int:
 
 
 def _encode(text: str) -> Vector:
-    return np.asarray(search.encode_question(clean(text)[:2_000]), np.float32)
+    return np.asarray(search.encode_question(searchable(text)), np.float32)
 
 
 def _suggested_by(proposal: Proposal) -> Suggested:
@@ -116,7 +116,7 @@ def _suggested_by(proposal: Proposal) -> Suggested:
 
 def _search(trouble: Trouble) -> Searched | None:
     """Search for a question in the present corpus; None where it gets a fixed reply."""
-    question = Question(trouble.question, clean(trouble.question)[:2_000], Mode.INTERMEDIATE, trouble.collection)
+    question = Question(trouble.question, searchable(trouble.question), Mode.INTERMEDIATE, trouble.collection)
     found = engines.engine(answering.POLICY).search(question, corpus=SearchedCorpus(), clock=Clock())
     return None if isinstance(found, Declined) else found
 

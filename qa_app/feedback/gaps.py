@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from enum import Enum
@@ -20,7 +21,9 @@ from qa_app.answers import answering, storing
 from qa_app.models import Answer, Gap
 from qa_app.pipeline.concepts import ConceptIndex
 from qa_app.pipeline.records import Mode, Outcome, Question
-from qa_app.pipeline.text import clean, stem, words
+from qa_app.pipeline.text import searchable, stem, words
+
+logger = logging.getLogger(__name__)
 
 MIN_COSINE = 0.75  # of two questions with the same meaning; most paraphrases are above 0.8
 BATCH_SIZE = 200  # gaps that a task embeds or asks again
@@ -47,7 +50,7 @@ def group_by_meaning() -> int:
     waiting = list(Gap.objects.exclude(encoder=encoder).order_by("first_asked_at", "pk")[:BATCH_SIZE])
     for gap in waiting:
         is_new = not gap.encoder
-        gap.vector, gap.encoder = list(search.encode_question(clean(gap.question)[:2_000])), encoder
+        gap.vector, gap.encoder = list(search.encode_question(searchable(gap.question))), encoder
         gap.leader = _find_leader(gap)
         gap.save(update_fields=["vector", "encoder", "leader"])
         if is_new and gap.leader:
@@ -91,7 +94,8 @@ def _find_leader(gap: Gap) -> Gap | None:
 def ask_again() -> int:
     """Ask open gaps again that were last asked of an older corpus; return how many are answered now.
 
-    Only answers are stored: a repeated refusal is no news, and these questions are no demand.
+    Only answers are stored: a repeated refusal is no news, and these questions are no demand. One that fails waits for
+    the next corpus version. Raises search.EncoderUnavailable.
     """
     version = search.corpus_version()
     older = Q(asked_again_version=None) | Q(asked_again_version__lt=version)
@@ -99,13 +103,19 @@ def ask_again() -> int:
     for gap in Gap.objects.filter(older, status=Gap.Status.OPEN, outcome__in=RETRIED_OUTCOMES, leader=None)[
         :BATCH_SIZE
     ]:
-        answered += _ask_again(gap)
+        try:
+            answered += _ask_again(gap)
+        except search.EncoderUnavailable:
+            raise
+        except Exception:  # one question must not keep the others from being asked
+            logger.exception("Gap %s could not be asked again.", gap.pk)
+            Gap.objects.filter(pk=gap.pk).update(asked_again_version=version)
     return answered
 
 
 def _ask_again(gap: Gap) -> bool:
     text = gap.question
-    question = Question(text, clean(text)[:2_000], Mode.INTERMEDIATE, gap.collection or None)
+    question = Question(text, searchable(text), Mode.INTERMEDIATE, gap.collection or None)
     made = answering.make(question, writer="extractive")
     gap.asked_again_version = made.corpus_version
     if made.outcome is Outcome.ANSWERED or (made.outcome.is_answer and gap.outcome != Outcome.PARTIAL):

@@ -6,7 +6,6 @@ import base64
 import secrets
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 from django.core import signing
@@ -21,11 +20,10 @@ from django.utils.translation import gettext_noop as N_
 from common.encryption import encrypt
 from common.waking import wake
 from qa_app import hooks
-from qa_app.answers import answering, study_filters
+from qa_app.answers import answering, payload, study_filters
 from qa_app.answers.asking import BadInput, is_storable
 from qa_app.following import webhooks
 from qa_app.models import Answer, AnswerChange, Delivery, FollowedQuestion, Follower, question_key
-from qa_app.pipeline.records import Outcome
 
 TASK = "qa_app.tasks.notify_followers"
 PURPOSE = "qa_app.following"
@@ -40,11 +38,6 @@ _is_address = EmailValidator()
 
 class BadFollow(BadInput):
     """A question that cannot be followed, or not in this way."""
-
-
-def can_be_followed(payload: dict[str, Any]) -> bool:
-    """Return whether a new study can change this answer: no fixed reply, and no count of the corpus."""
-    return payload["outcome"] != Outcome.GUARDRAIL.value and not payload.get("overview")
 
 
 def follow_by_email(answer_id: str, address: str, *, language: str, now: datetime | None = None) -> bool:
@@ -96,12 +89,14 @@ def follow_by_webhook(
     own = {"answer": answer, "client": client, "secret": encrypt(secret, purpose=PURPOSE), "confirmed_at": now}
     with transaction.atomic():
         question = _lock_question(answer, now)
-        if Follower.objects.filter(client=client).count() >= MAX_WEBHOOKS:
+        key = hash_address(url, client)
+        others = Follower.objects.filter(client=client).exclude(question=question, address_key=key)
+        if others.count() >= MAX_WEBHOOKS:
             raise BadFollow(
                 "url", "too_many", "This key follows %(most)s questions, the most that it may.", most=MAX_WEBHOOKS
             )
         follower, _ = question.followers.update_or_create(
-            address_key=hash_address(url, client),
+            address_key=key,
             defaults=own,
             create_defaults=own
             | {"channel": Follower.Channel.WEBHOOK, "address": encrypt(url, purpose=PURPOSE), "created_at": now},
@@ -193,8 +188,8 @@ def prune(now: datetime) -> None:
 
 
 def hash_address(address: str, client: str = "") -> str:
-    """Return a keyed hash of an address, which finds it again without decrypting all."""
-    return salted_hmac(PURPOSE, f"{client} {address.casefold()}", algorithm="sha256").hexdigest()
+    """Return a keyed hash of a mail address, or of a client's webhook, which finds it again without decrypting all."""
+    return salted_hmac(PURPOSE, f"{client} {address if client else address.casefold()}", algorithm="sha256").hexdigest()
 
 
 def _is_email(address: str) -> bool:
@@ -208,7 +203,7 @@ def _is_email(address: str) -> bool:
 def _find_answer(answer_id: str) -> Answer | None:
     """Return an answer; None where there is none. Raises BadFollow where it cannot be followed."""
     answer = Answer.objects.filter(pk=answer_id).first() if is_storable(answer_id) else None
-    if answer is not None and not can_be_followed(answer.payload | {"outcome": answer.outcome}):
+    if answer is not None and not payload.is_from_studies(answer.payload | {"outcome": answer.outcome}):
         raise BadFollow("answer", "fixed", N_("This reply does not change with the studies, so it cannot be followed."))
     return answer
 

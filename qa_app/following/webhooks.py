@@ -70,8 +70,7 @@ def resolve(host: str, port: int) -> list[Address]:
 def is_allowed(address: Address) -> bool:
     """Return whether a webhook may go to this address: a public one, or one of INFORM_WEBHOOK_NETWORKS."""
     address = getattr(address, "ipv4_mapped", None) or address
-    allowed: list[Network] = settings.WEBHOOK_NETWORKS
-    if any(address in network for network in allowed):
+    if _is_own(address):
         return True
     return address.is_global and not address.is_multicast and not any(address in network for network in TRANSLATED)
 
@@ -83,8 +82,10 @@ def prepare(url: str, body: bytes, *, secret: str, message_id: str, now: datetim
     raises NotTaken and Unwanted.
     """
     parts = check(url)
-    host = str(parts.hostname)
-    addresses = resolve(host, parts.port or (443 if parts.scheme == "https" else 80))
+    host, is_secret = str(parts.hostname), parts.scheme == "https"
+    addresses = resolve(host, parts.port or (443 if is_secret else 80))
+    if settings.PRODUCTION and not is_secret and not all(map(_is_own, addresses)):
+        raise BadAddress(f"{host} is public: its address must begin with https.")
     headers = sign(body, secret=secret, message_id=message_id, now=now) | {
         "Content-Type": "application/json", "Host": parts.netloc, "User-Agent": "InForm",
     }  # fmt: skip
@@ -125,6 +126,11 @@ def _status_of(client: httpx2.Client, url: httpx2.URL, body: bytes, headers: Map
     extensions = {"sni_hostname": host}
     with client.stream("POST", url, content=body, headers=dict(headers), extensions=extensions) as reply:
         return int(reply.status_code)
+
+
+def _is_own(address: Address) -> bool:
+    own: list[Network] = settings.WEBHOOK_NETWORKS
+    return any((getattr(address, "ipv4_mapped", None) or address) in network for network in own)
 
 
 def _schemes() -> frozenset[str]:

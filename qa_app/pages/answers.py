@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from qa_app.answers import asking, history, narrowing, overview, presentation, reader_facets, study_filters
+from qa_app.answers.payload import is_from_studies
 from qa_app.answers.site_words import in_site_words
 from qa_app.feedback import ratings
 from qa_app.pages.caching import current, page_or_part
@@ -120,7 +121,7 @@ def answer_page(
 
 def _narrowed_otherwise(request: HttpRequest, payload: dict[str, Any]) -> str | None:
     """Return where the answer under the filters of this address is; None where this is it."""
-    if not study_filters.is_named(request.GET) or not narrowing.can_be_narrowed(payload):
+    if not study_filters.is_named(request.GET) or not is_from_studies(payload):
         return None
     wanted = study_filters.read_query(dict(request.GET.lists()))
     if wanted.to_json() == payload["filters"]:

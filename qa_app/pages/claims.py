@@ -38,13 +38,12 @@ def check_claims(request: HttpRequest) -> HttpResponse:
         return _page(request, form, status=HTTPStatus.BAD_REQUEST)
     if declined := claim_checking.find_urgent(form.typed):
         return render(request, "qa/claims.html", {"urgent": declined})
-    for _ in range(claim_checking.asks_of(found)):
-        if wait := quota.seconds_to_wait(request, "ask"):
-            words = gettext("Too many questions from your address. Please ask again in %(wait)s.")
-            form.refuse(words % {"wait": quota.in_words(wait)})
-            response = _page(request, form, status=HTTPStatus.TOO_MANY_REQUESTS)
-            response["Retry-After"] = str(wait)
-            return response
+    if wait := quota.seconds_to_wait(request, "ask", claim_checking.asks_of(found)):
+        words = gettext("Too many questions from your address. Please ask again in %(wait)s.")
+        form.refuse(words % {"wait": quota.in_words(wait)})
+        response = _page(request, form, status=HTTPStatus.TOO_MANY_REQUESTS)
+        response["Retry-After"] = str(wait)
+        return response
     if request.headers.get("HX-Request"):
         claims = [claim for claim in found if claim.skipped is None]
         tokens = [

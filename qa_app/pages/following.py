@@ -22,6 +22,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from qa_app.answers import asking, quota
+from qa_app.answers.payload import is_from_studies
 from qa_app.following import followers, messages
 from qa_app.models import AnswerChange, FollowedQuestion
 from qa_app.pages.caching import current, page_or_part
@@ -38,7 +39,7 @@ else:
 
 def offer(payload: dict[str, Any]) -> dict[str, Any] | None:
     """Return the context of the follow form; None where the answer cannot be followed."""
-    return {"by_email": settings.FOLLOW_BY_EMAIL} if followers.can_be_followed(payload) else None
+    return {"by_email": settings.FOLLOW_BY_EMAIL} if is_from_studies(payload) else None
 
 
 @current

@@ -7,6 +7,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from qa_app.answers import asking, narrowing, quota, study_filters
+from qa_app.answers.payload import is_from_studies
 from qa_app.pages.caching import current
 from qa_app.pages.forms import QuestionForm
 from qa_app.pages.history import remember
@@ -20,7 +21,7 @@ def narrow(request: HttpRequest, answer_id: str) -> HttpResponse:
     answer = asking.find_answer(answer_id)
     if answer is None:
         raise Http404
-    if not narrowing.can_be_narrowed(answer):
+    if not is_from_studies(answer):
         return redirect(answer["url"])
     filters = study_filters.read_query(dict(request.GET.lists()))
     found = narrowing.find_narrowed(answer, filters)

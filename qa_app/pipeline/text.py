@@ -48,12 +48,20 @@ _INVISIBLE = re.compile(
 )
 
 
+MAX_QUESTION_LENGTH = 2_000  # characters
+
+
 def clean(text: str) -> str:
     """Normalise a text for search: NFKC, without invisible characters, control characters as spaces, single spaces."""
     visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     composed = unicodedata.normalize("NFKC", visible)  # again: an invisible character may have parted letter and accent
     spaced = "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Co", "Cn"} else c for c in composed)
     return " ".join(spaced.split())
+
+
+def searchable(question: str) -> str:
+    """Normalise a question and cut it to the length that is searched: the normal form may be longer."""
+    return clean(question)[:MAX_QUESTION_LENGTH]
 
 
 def folded(text: str) -> str:

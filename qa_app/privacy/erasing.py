@@ -14,6 +14,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from qa_app.answers import answering, study_filters
 from qa_app.models import (
     Answer,
     AnswerChange,
@@ -25,6 +26,7 @@ from qa_app.models import (
     SentQuestion,
     question_key,
 )
+from qa_app.pipeline.records import Outcome
 from qa_app.privacy.finding import PersonalData
 
 BATCH_SIZE = 50  # answers of one transaction: below 0.1 s; half a second on a busy machine
@@ -82,7 +84,8 @@ def erase(data: PersonalData) -> Erased:
     for start in range(0, len(mine), BATCH_SIZE):
         with transaction.atomic():
             batch = list(Answer.objects.filter(pk__in=mine[start : start + BATCH_SIZE]).exclude(_is_followed()))
-            gaps += _uncount(Counter((question_key(row.meant), row.collection or "") for row in batch))
+            filed = (row for row in batch if _is_filed(row))
+            gaps += _uncount(Counter((question_key(row.meant), row.collection or "") for row in filed))
             done += _delete(Answer.objects.filter(pk__in=[row.pk for row in batch]))
     followers = by_model.get(Follower._meta.label, 0)
     return Erased(done, ratings=ratings, followers=followers, gaps=gaps, kept=tuple(sorted(kept)))
@@ -120,6 +123,11 @@ def _erase_old_gaps(before: datetime) -> int:
         if not ids:
             return done
         done += Gap.objects.filter(Q(pk__in=ids) | Q(leader__in=ids)).delete()[0]
+
+
+def _is_filed(row: Answer) -> bool:
+    is_whole = not study_filters.read_stored(row.payload.get("filters")).narrows
+    return is_whole and Outcome(row.outcome) in answering.FILED
 
 
 def _uncount(asked: Counter[tuple[str, str]]) -> int:

@@ -59,6 +59,11 @@ def test_fifty_claims_are_checked_and_ten_count_as_one_question() -> None:
     assert claim_checking.asks_of(found) == 5
     with override_settings(ANONYMOUS_QUOTAS=dict.fromkeys(("ask", "read", "model", "suggest"), Limits(1, 100))):
         assert check(" ".join([SAME] * 11), status=429)["type"].endswith("quota-used-up")
+    with override_settings(ANONYMOUS_QUOTAS=dict.fromkeys(("ask", "read", "model", "suggest"), Limits(5, 100))):
+        check(
+            " ".join([SAME] * 50), status=429
+        )  # one of the five is used up by the check before, and the request itself
+        check(" ".join([SAME] * 21))  # so three are left: nothing was taken for what was refused
 
 
 def test_a_claim_in_another_language_is_not_said_to_be_missing_from_the_studies() -> None:

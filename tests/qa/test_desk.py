@@ -14,10 +14,11 @@ from django.utils import timezone
 from corpus_app import curation, hooks, indexing, search
 from corpus_app.search import versions
 from qa_app import tasks
-from qa_app.answers import asking
+from qa_app.answers import answering, asking
 from qa_app.evaluation import golden_runs
 from qa_app.feedback import gaps, ratings
 from qa_app.models import Answer, EvaluationRun, Feedback, Gap, GoldenQuestion
+from qa_app.pipeline.records import Question
 from tests.builders import make_curator, make_study
 from tests.corpus.test_admin import form_of
 from tests.qa.conftest import ASKED, LIBRARY, UNANSWERED, make_sauna_study
@@ -90,6 +91,21 @@ def test_a_gap_is_asked_again_when_the_corpus_has_changed() -> None:
     curation.withdraw([study.study_id], by=None, by_name="tests", reason="A test.")
     assert gaps.ask_again() == 0
     assert Gap.objects.get().result is None
+
+
+def test_a_gap_that_fails_does_not_keep_others_from_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for question in (UNANSWERED, "Why sauna?"):
+        asking.ask(question=question)
+    make = answering.make
+
+    def fail(question: Question, **options: Any) -> Any:
+        if question.text == UNANSWERED:
+            raise ValueError("A test.")
+        return make(question, **options)
+
+    monkeypatch.setattr(answering, "make", fail)
+    assert gaps.ask_again() == 0
+    assert set(Gap.objects.values_list("asked_again_version", flat=True)) == {search.corpus_version()}
 
 
 def closed_gap() -> Gap:

@@ -81,7 +81,7 @@ def test_one_visitors_data_are_exported_and_erased_and_those_of_others_stay(clie
     client.post("/", {"question": ASKED})
     mine = next(iter(stored()))
     theirs = ask()
-    refused = ask(UNANSWERED)
+    refused, narrowed = ask(UNANSWERED), ask(UNANSWERED, filters={"from": 1990})
     ask(UNANSWERED)
     by_program = client.post(
         "/api/v1/answers", {"question": ASKED}, headers={"Idempotency-Key": "one"}, content_type="application/json"
@@ -90,15 +90,16 @@ def test_one_visitors_data_are_exported_and_erased_and_those_of_others_stay(clie
     followers.follow_by_email(theirs, "Reader@example.org", language="en")
     cookie = client.cookies["asked"].value
     person = ("--address", HERE, "--email", "reader@example.org", "--visitor", cookie, "--answer", refused)
+    person += ("--answer", narrowed)
 
     exported = json.loads(run_command("erase", *person, "--export", "-"))
-    assert [one["answer"]["id"] for one in exported["answers"]] == [mine, refused, by_program]
+    assert [one["answer"]["id"] for one in exported["answers"]] == [mine, refused, narrowed, by_program]
     assert exported["ratings"][0]["words"] == "No."
     assert exported["sent_questions"][0]["idempotency_key"] == "one"
     assert exported["followed_questions"][0]["question"] == ASKED
-    assert len(stored()) == 5
+    assert len(stored()) == 6
 
-    assert run_command("erase", *person) == "Erased: 3 answers, 1 ratings, 1 followers, 0 gaps.\n"
+    assert run_command("erase", *person) == "Erased: 4 answers, 1 ratings, 1 followers, 0 gaps.\n"
     assert len(stored()) == 2
     assert theirs in stored()
     assert Gap.objects.get().asked == 1

@@ -6,6 +6,7 @@ import re
 import smtplib
 import socket
 from collections import Counter
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from typing import Any
@@ -368,6 +369,30 @@ def test_a_private_or_malformed_address_is_no_webhook() -> None:
     for url in PRIVATE:
         with pytest.raises(followers.BadFollow):
             followers.follow_by_webhook(answer, url, client="key-1")
+
+
+def test_a_webhook_sent_once_more_gets_a_new_secret_also_at_the_limit_of_its_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(followers, "MAX_WEBHOOKS", 1)
+    answer = ask()
+    first = followers.follow_by_webhook(answer, "https://example.org/Hook", client="key-1")
+    again = followers.follow_by_webhook(answer, "https://example.org/Hook", client="key-1")
+
+    assert first
+    assert again
+    assert (first[0].pk, first[1] != again[1]) == (again[0].pk, True)
+    with pytest.raises(followers.BadFollow):  # paths are told apart by case
+        followers.follow_by_webhook(answer, "https://example.org/hook", client="key-1")
+
+
+def test_a_public_host_gets_no_message_without_encryption(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.PRODUCTION, settings.WEBHOOK_NETWORKS = True, [ipaddress.ip_network("10.0.0.0/8")]
+    for address, is_sent in (("93.184.215.14", False), ("10.1.2.3", True)):
+        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80))]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, found=found, **__: found)
+        with nullcontext() if is_sent else pytest.raises(webhooks.BadAddress, match="https"):
+            webhooks.prepare("http://hook.example/", b"{}", secret="whsec_AAAA", message_id="m", now=timezone.now())
 
 
 def test_a_name_that_leads_elsewhere_when_it_is_used_reaches_nothing_private(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from corpus_app import curation
 from corpus_app.models import Passage, Study
 from qa_app import tasks
 from qa_app.answers import asking, contexts, replaying
-from qa_app.models import Answer, EvidenceContext, Gap, StoredPolicy
+from qa_app.models import Answer, CorpusCalibration, EvidenceContext, Gap, StoredPolicy
 from tests.builders import make_policy, run_command
 from tests.qa.conftest import ASKED, UNANSWERED
 
@@ -45,6 +45,8 @@ def test_a_replay_tells_new_evidence_from_a_fault() -> None:
     Answer.objects.filter(pk=row.pk).update(payload=row.payload)
     with pytest.raises(CommandError, match="this is a fault"):
         run_command("replay", body["id"])
+    CorpusCalibration.objects.create(beat_at=timezone.now())
+    assert "Not the same: the estimates were calibrated to the corpus since" in run_command("replay", body["id"])
     curation.withdraw(["T-SETS"], reason="a test", by=None, by_name="tests")
     assert "Not the same: the corpus has gone from version 1 to 2" in run_command("replay", body["id"])
     other = StoredPolicy.objects.create(label="other-1", values={"moon_phase": 3})

@@ -12,9 +12,8 @@ from qa_app.pipeline.lexicon import SENTENCE_END, PhraseIndex, Span, Word, langu
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.question.facets import FacetIndex, FacetMention
 from qa_app.pipeline.question.parse import find_comparators
-from qa_app.pipeline.text import EMPTY_WORDS, stem
+from qa_app.pipeline.text import EMPTY_WORDS, MAX_QUESTION_LENGTH, stem
 
-LONGEST = 2_000  # characters
 MOST_TOPIC_WORDS = 8  # "what about older women who garden"
 MOST_FRAGMENT_WORDS = 3  # of a topic that nothing introduces: "jumping?"
 MOST_BARE_WORDS = 4  # words after "how many"
@@ -227,7 +226,7 @@ def follow(question: str, before: str, concepts: ConceptIndex, facets: FacetInde
         meant = f"{_with_people(asked, earlier)} {condition}?"
     else:
         meant = _completed(asked, earlier, _missing_slots(asked, earlier, start))
-    return meant if meant is not None and len(meant) <= LONGEST else None
+    return meant if meant is not None and len(meant) <= MAX_QUESTION_LENGTH else None
 
 
 def standalone(question: str, understood_as: str | None) -> str:
