@@ -75,8 +75,8 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
                  "Whether these addresses lead to PgBouncer in transaction mode: then nothing is left in a session. "
                  "Needs a queue elsewhere."),
         Variable("DATABASE_POOL_SIZE", COUNT, 0,
-                 "Connections that a web process keeps open; 0 opens one for each request. Not for the worker. Unless "
-                 "set, the supervised web processes share 24, but each has 6 at least."),
+                 "Connections that a web process keeps open at most. With 0, the web processes share 24, but each has "
+                 "6 at least. Not for workers."),
         Variable("DATABASE_SECONDS", SECONDS, 2.5,
                  "How long a reader's request may wait for the database, over all its statements. Then it gets a 503."),
         Variable("REDIS_URL", ADDRESS, "",
@@ -85,7 +85,7 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
         Variable("CELERY_BROKER_URL", ADDRESS, "",
                  "The queue: redis://, amqp://, or pgmq:// for tables in the database.",
                  example="pgmq://localhost", is_secret=True),
-        Variable("INDEX_SWEEP_SECONDS", NUMBER, 30, "How often the worker looks for work that nobody told it of."),
+        Variable("INDEX_SWEEP_SECONDS", NUMBER, 30, "How often workers look for work that no message has announced."),
         Variable("INFORM_TASK_SECONDS", NUMBER, 300,
                  "After how many seconds one task of an import, a bulk edit or mail is stopped."),
         Variable("INFORM_TASK_MEGABYTES", NUMBER, 3_000, "Above how much memory a task of the workers is ended."),
@@ -96,8 +96,8 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
                  "core.",
                  example="2"),
         Variable("WORKERS", NUMBER, 1,
-                 "How many workers of the queue `index` `make run` keeps. They share what waits to be embedded, with "
-                 "those on other machines too.",
+                 "How many workers `make run` keeps for the queue `index`. They share its work, also with workers on "
+                 "other machines.",
                  example="2"),
         Variable("INFORM_REQUESTS_AT_ONCE", NUMBER, 3,
                  "Requests that a web process works at. Unless set, a supervised one works at one more than its share "
@@ -136,8 +136,8 @@ GROUPS: Final[Mapping[str, tuple[Variable, ...]]] = {
     "Accounts of the desk: docs/operating.md": (
         Variable("INFORM_SECOND_FACTOR_REQUIRED", BOOL, False,
                  "Nobody works at the desk without a second factor: an app or a passkey."),
-        Variable("INFORM_SESSION_IDLE_MINUTES", NUMBER, 720, "A session that is not used for so long ends."),
-        Variable("INFORM_SESSION_HOURS", NUMBER, 168, "A session ends after so long, used or not."),
+        Variable("INFORM_SESSION_IDLE_MINUTES", NUMBER, 720, "After how many minutes without use a session ends."),
+        Variable("INFORM_SESSION_HOURS", NUMBER, 168, "After how many hours a session ends, used or not."),
         Variable("INFORM_AUDIT_DAYS", COUNT, 365,
                  "After how many days entries of the audit log are deleted; 0 is never."),
         Variable("INFORM_OIDC_SERVER", ADDRESS, "",

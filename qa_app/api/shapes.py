@@ -253,9 +253,9 @@ class Evidence(Found):
     passage_id = IntegerField()
     passage_version = IntegerField()
     kind = ChoiceField(
-        choices=("summary", "excerpt", "plain"),
-        help_text="summary: curator's words; excerpt: source's words; plain: curator's plain words for a finding "
-        "or study.",
+        choices=("summary", "excerpt", "table", "plain"),
+        help_text="summary: curator's words; excerpt: source's words; table: rows of a table of the source; plain: "
+        "curator's plain words for a finding or study.",
     )
     score = FloatField(help_text="Orders the passages of this question only.")
     lexical_score = FloatField(help_text="BM25.")

@@ -71,8 +71,8 @@ class StreamView(APIView):
 
     @extend_schema(
         operation_id="stream_answer", summary="Ask, and be told while the answer is made", tags=["Questions"],
-        description="Server-sent events: `stage`, `retrieval`, `sentence`, and at the end exactly one `done` or "
-        "`error`; `x-events` holds the schema of each one's data.",
+        description="Server-sent events: `stage`, `retrieval`, `headline`, `sentence`, and at the end exactly "
+        "one `done` or `error`; `x-events` holds the schema of each one's data.",
         request=shapes.AnswerRequest, parameters=[shapes.LAST_EVENT_ID], extensions={"x-events": shapes.EVENTS},
         responses={(200, EVENTS): OpenApiTypes.STR, (409, "application/problem+json"): OpenApiTypes.OBJECT},
         examples=[shapes.ASKED, shapes.STREAM_EXAMPLE],
