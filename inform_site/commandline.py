@@ -22,7 +22,7 @@ WITHOUT_DATABASE = frozenset(
     "check collectstatic compilemessages diffsettings findstatic help load makemessages makemigrations "
     "spectacular startapp startproject up version".split()
 )
-# Who has a shell needs no login; what these did stands in the audit log all the same, without their arguments.
+# A shell needs no login; what these did stands in the audit log all the same, without their arguments.
 AUDITED = frozenset("changepassword createsuperuser erase import_corpus replace_corpus restore".split())
 WITHOUT_COMMAND = frozenset({"-h", "--help", "--version"})
 
@@ -37,6 +37,8 @@ def execute(argv: Sequence[str]) -> None:
     if list(argv[1:]) in (["version"], ["--version"]):
         print(f"InForm {__version__}")
         return
+    if needs_database(argv):
+        os.environ["DATABASE_POOL_SIZE"] = "0"  # pool and limits are those of web processes
     try:
         with _database(argv):
             execute_from_command_line(list(argv))
