@@ -823,7 +823,7 @@ class PassageCheck(models.Model):
 
 
 class QualityWaiver(models.Model):
-    """A curator's reason to accept a finding of the gate; void when the passage's text changes."""
+    """A curator's reason to accept a fault that the gate found; void when the passage's text changes."""
 
     passage = models.ForeignKey(Passage, on_delete=models.CASCADE, related_name="waivers")
     kind = models.CharField(max_length=40)

@@ -50,7 +50,7 @@ class InformAdminSite(AdminSite):
 
         may_start = views.may_start(request)
         start = {"may_start": may_start, "steps": steps.steps() if may_start and steps.is_empty() else []}
-        told = {"panels": shown, "health": health.findings(cast(User, request.user))}
+        told = {"panels": shown, "health": health.part_statuses(cast(User, request.user))}
         return super().index(request, {**(extra_context or {}), **told, **start})
 
     def get_urls(self) -> list[Any]:

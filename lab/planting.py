@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from corpus_app.quality import Finding, Kind, Lexicon, check
+from corpus_app.quality import Kind, Lexicon, TextFault, check
 
-MARGIN = 3  # characters: how far from a defect a finding still counts
+MARGIN = 3  # characters: how far from a defect a fault still counts as found
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Measured:
     flagged: int
     """Clean passages in which something was found."""
     missed: tuple[Planted, ...]
-    wrongly: tuple[tuple[str, Finding], ...]
+    wrongly: tuple[tuple[str, TextFault], ...]
 
 
 def measure(texts: Sequence[str], *, plants: int = 1_000, seed: int = 1, lexicon: Lexicon | None = None) -> Measured:
@@ -45,7 +45,7 @@ def measure(texts: Sequence[str], *, plants: int = 1_000, seed: int = 1, lexicon
     total: Counter[str] = Counter()
     missed: list[Planted] = []
     clean = [(text, check(text, lexicon)) for text in texts]
-    order = [index for index, (_, findings) in enumerate(clean) if not findings]
+    order = [index for index, (_, faults) in enumerate(clean) if not faults]
     kinds = [*_PLANTERS]
     tried = 0
     while order and sum(total.values()) < plants and tried < 60 * plants:
@@ -59,11 +59,11 @@ def measure(texts: Sequence[str], *, plants: int = 1_000, seed: int = 1, lexicon
             found[kind] += 1
         else:
             missed.append(planted)
-    wrongly = tuple((text, finding) for text, findings in clean for finding in findings)
+    wrongly = tuple((text, fault) for text, faults in clean for fault in faults)
     return Measured(
         planted=sum(total.values()), found=sum(found.values()),
         by_kind={kind.value: (found[kind], total[kind]) for kind in kinds if total[kind]}, clean=len(clean),
-        flagged=sum(bool(findings) for _, findings in clean), missed=tuple(missed), wrongly=wrongly,
+        flagged=sum(bool(faults) for _, faults in clean), missed=tuple(missed), wrongly=wrongly,
     )  # fmt: skip
 
 

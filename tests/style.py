@@ -55,18 +55,18 @@ def docstring_faults(trees: dict[Path, ast.Module]) -> Faults:
 def class_faults(trees: dict[Path, ast.Module]) -> Faults:
     """Yield class names that occur twice in an app.
 
-    A row in `models`, the value made of it in `records`, and its form in the API may share the name of what they are.
+    A row in `models` and the value made of it in the `records` beside it may share a name, as may their form in the API.
     """
     found: dict[tuple[str, str], list[Path]] = defaultdict(list)
     for path, tree in trees.items():
         relative = path.relative_to(ROOT)
-        if "api" in relative.parts or "commands" in relative.parts or path.name in {"models.py", "records.py"}:
+        if "api" in relative.parts or "commands" in relative.parts:
             continue
         for node in tree.body:
             if isinstance(node, ast.ClassDef):
                 found[relative.parts[0], node.name].append(relative)
     for (app, name), paths in found.items():
-        if len(paths) > 1:
+        if len({path.with_name("models.py") if path.name == "records.py" else path for path in paths}) > 1:
             yield f"{app}: {name} is a class of {' and of '.join(map(str, paths))}."
 
 

@@ -18,9 +18,9 @@ from corpus_app.curation.acts import (
     act,
     wake_indexing,
 )
-from corpus_app.curation.broken import Fault, correct_text
+from corpus_app.curation.broken import NewFault, correct_text
 from corpus_app.curation.confirming import confirm_finding
-from corpus_app.curation.corrections import FindingGone, apply_corrections, correct_study, waive
+from corpus_app.curation.corrections import FaultGone, apply_corrections, correct_study, waive
 from corpus_app.curation.entries import delete_entry, save_certainty, save_concept, save_entry
 from corpus_app.curation.exporting import (
     draft_of,
@@ -80,10 +80,10 @@ __all__ = [
     "CannotRestore",
     "CurationError",
     "EditConflict",
-    "Fault",
-    "FindingGone",
+    "FaultGone",
     "ImportReport",
     "LastPassage",
+    "NewFault",
     "NotAllowed",
     "NotConfirmed",
     "NotPublishable",

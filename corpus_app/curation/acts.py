@@ -29,7 +29,7 @@ from corpus_app.models import (
     QualityWaiver,
     Study,
 )
-from corpus_app.quality import Finding as Fault
+from corpus_app.quality import TextFault
 from corpus_app.records import Status
 
 INDEX_TASK = "corpus_app.tasks.index_stale_passages"
@@ -68,7 +68,7 @@ class LastPassage(CurationError):
 class BrokenText(CurationError):
     """An edit that would publish text which the text-quality gate blocks."""
 
-    def __init__(self, study_id: str, faults: tuple[broken.Fault, ...]) -> None:
+    def __init__(self, study_id: str, faults: tuple[broken.NewFault, ...]) -> None:
         super().__init__(
             f"{study_id} is published, and its new text looks broken: {broken.describe_faults(faults)}. "
             "Nothing was saved. Correct it, or say why it can stay as it is."
@@ -299,15 +299,15 @@ class Act:
         faults = broken.find_new(study, before)
         if faults and not self._waiver_reason:
             raise BrokenText(study.study_id, faults)
-        for fault in faults:
-            self.waive(study, fault.passage_id, fault.finding, fault.key, reason=self._waiver_reason)
+        for new in faults:
+            self.waive(study, new.passage_id, new.fault, new.key, reason=self._waiver_reason)
 
-    def waive(self, study: Study, passage_id: int, finding: Fault, key: str, *, reason: str) -> QualityWaiver:
+    def waive(self, study: Study, passage_id: int, fault: TextFault, key: str, *, reason: str) -> QualityWaiver:
         waiver, is_new = broken.get_or_create_waiver(
-            passage_id, finding, key, reason=reason, by=self.by, by_name=self.by_name, at=self.at
+            passage_id, fault, key, reason=reason, by=self.by, by_name=self.by_name, at=self.at
         )
         if is_new:
-            detail = {"kind": finding.kind.value, "words": finding.words}
+            detail = {"kind": fault.kind.value, "words": fault.words}
             self.record("waive_finding", study=study.study_id, passage=passage_id, reason=reason, **detail)
         return waiver
 

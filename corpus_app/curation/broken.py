@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from corpus_app import quality
 from corpus_app.curation import gate
 from corpus_app.models import Passage, QualityWaiver, Study
-from corpus_app.quality import Finding, Severity
+from corpus_app.quality import Severity, TextFault
 
 Texts = frozenset[str]
 FAULTS_SHOWN = 5  # faults that a message names
@@ -21,76 +21,76 @@ MAX_CHARACTERS = 60  # characters of a fault that are shown
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """A text-quality finding that an edit adds to a published study."""
+class NewFault:
+    """A text fault that an edit adds to a published study."""
 
     passage_id: int
     number: int
     """The passage's place in its study, from 1."""
-    finding: Finding
+    fault: TextFault
     key: str
     around: str
-    """The finding with a few characters of context."""
+    """The fault with a few characters of context."""
 
     def __str__(self) -> str:
-        kind = self.finding.kind.replace("_", " ")
-        proposed = f" (proposed: “{self.finding.mend}”)" if self.finding.mend else ""
+        kind = self.fault.kind.replace("_", " ")
+        proposed = f" (proposed: “{self.fault.mend}”)" if self.fault.mend else ""
         return f"passage {self.number}, {kind} “{self.around}”{proposed}"
 
 
-def find_new(study: Study, before: Texts) -> tuple[Fault, ...]:
-    """Return the blocking findings in texts that are not in `before`.
+def find_new(study: Study, before: Texts) -> tuple[NewFault, ...]:
+    """Return the blocking faults in texts that are not in `before`.
 
-    Findings that the replaced texts already had, and waived ones, do not count.
+    Faults that the replaced texts already had, and waived ones, do not count.
     """
     now = list(Passage.objects.filter(study=study).order_by("position"))
     present = {passage.text for passage in now}
     had = Counter((f.kind, f.words) for text in sorted(before - present) for f in _blocking(text))
-    found: list[Fault] = []
+    found: list[NewFault] = []
     for passage in now:
         if passage.text in before:
             continue
-        for finding in _blocking(passage.text):
-            if had[finding.kind, finding.words]:
-                had[finding.kind, finding.words] -= 1
+        for fault in _blocking(passage.text):
+            if had[fault.kind, fault.words]:
+                had[fault.kind, fault.words] -= 1
                 continue
-            key, around = gate.key_of(passage.text, finding), _around(passage.text, finding)
-            found.append(Fault(passage.pk, passage.position + 1, finding, key, around))
-    waivers = QualityWaiver.objects.filter(words_hash__in=[fault.key for fault in found])
+            key, around = gate.key_of(passage.text, fault), _around(passage.text, fault)
+            found.append(NewFault(passage.pk, passage.position + 1, fault, key, around))
+    waivers = QualityWaiver.objects.filter(words_hash__in=[new.key for new in found])
     waived = set(waivers.values_list("words_hash", "passage_id"))
-    return tuple(fault for fault in found if (fault.key, fault.passage_id) not in waived)
+    return tuple(new for new in found if (new.key, new.passage_id) not in waived)
 
 
-def describe_faults(faults: Sequence[Fault]) -> str:
+def describe_faults(faults: Sequence[NewFault]) -> str:
     more = f"; and {len(faults) - FAULTS_SHOWN} more" if len(faults) > FAULTS_SHOWN else ""
     return "; ".join(map(str, faults[:FAULTS_SHOWN])) + more
 
 
 def correct_text(text: str) -> str:
-    """Return the text with the proposed correction of every blocking finding applied."""
-    return quality.apply_mends(text, [finding for finding in _blocking(text) if finding.mend is not None])
+    """Return the text with the proposed correction of every blocking fault applied."""
+    return quality.apply_mends(text, [fault for fault in _blocking(text) if fault.mend is not None])
 
 
 def get_or_create_waiver(
-    passage_id: int, finding: Finding, key: str, *, reason: str, by: User | None, by_name: str, at: datetime
+    passage_id: int, fault: TextFault, key: str, *, reason: str, by: User | None, by_name: str, at: datetime
 ) -> tuple[QualityWaiver, bool]:
-    """Return the waiver of a finding, and whether it is new."""
-    defaults = {"words": finding.words, "reason": reason, "by": by, "by_name": by_name, "at": at}
+    """Return the waiver of a fault, and whether it is new."""
+    defaults = {"words": fault.words, "reason": reason, "by": by, "by_name": by_name, "at": at}
     waiver, is_new = QualityWaiver.objects.get_or_create(
-        passage_id=passage_id, kind=finding.kind.value, words_hash=key, defaults=defaults
+        passage_id=passage_id, kind=fault.kind.value, words_hash=key, defaults=defaults
     )
     if is_new:
         gate.delete_check(passage_id)
     return waiver, is_new
 
 
-def _around(text: str, finding: Finding) -> str:
+def _around(text: str, fault: TextFault) -> str:
     start, end = (
-        max(0, finding.start - CONTEXT_CHARACTERS),
-        min(finding.end, finding.start + MAX_CHARACTERS) + CONTEXT_CHARACTERS,
+        max(0, fault.start - CONTEXT_CHARACTERS),
+        min(fault.end, fault.start + MAX_CHARACTERS) + CONTEXT_CHARACTERS,
     )
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
-def _blocking(text: str) -> list[Finding]:
-    return [finding for finding in quality.check(text) if finding.severity is Severity.BLOCKS]
+def _blocking(text: str) -> list[TextFault]:
+    return [fault for fault in quality.check(text) if fault.severity is Severity.BLOCKS]

@@ -1,4 +1,4 @@
-"""The text-quality gate on stored passages; each text's findings are cached in a `PassageCheck` row."""
+"""The text-quality gate on stored passages; each text's faults are cached in a `PassageCheck` row."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from django.db.models import F, Q, QuerySet
 
 from corpus_app import quality
 from corpus_app.models import Passage, PassageCheck, QualityWaiver
-from corpus_app.quality import Finding, Kind, Severity
+from corpus_app.quality import Kind, Severity, TextFault
 
 BATCH = 200  # passages checked between two writes
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedFinding:
-    """A text-quality finding in a stored passage, with the reason of its waiver, if any."""
+class CheckedFault:
+    """A text fault in a stored passage, with the reason of its waiver, if any."""
 
-    finding: Finding
+    fault: TextFault
     key: str
-    """Identifies the finding until the passage's text changes."""
+    """Identifies the fault until the passage's text changes."""
     waived: str = ""
     waived_by: str = ""
 
     @property
     def is_open(self) -> bool:
-        return self.finding.severity is Severity.BLOCKS and not self.waived
+        return self.fault.severity is Severity.BLOCKS and not self.waived
 
 
 def _read_code_digest() -> str:
-    """Return a digest of the gate's code and word lists; cached findings of another digest are stale."""
+    """Return a digest of the gate's code and word lists; cached faults of another digest are stale."""
     folder = Path(quality.__file__).parent
     digest = hashlib.sha256()
     for path in sorted([*folder.glob("*.py"), *folder.glob("*.txt")]):
@@ -44,14 +44,14 @@ def _read_code_digest() -> str:
 CODE_DIGEST = _read_code_digest()
 
 
-def key_of(text: str, finding: Finding) -> str:
-    identity = f"{finding.kind}\0{finding.start}\0{finding.end}\0{text}"
+def key_of(text: str, fault: TextFault) -> str:
+    identity = f"{fault.kind}\0{fault.start}\0{fault.end}\0{text}"
     return hashlib.sha256(identity.encode()).hexdigest()
 
 
 def count_blocking(texts: Iterable[str]) -> int:
-    """Count the findings in these texts that block publishing."""
-    return sum(finding.severity is Severity.BLOCKS for text in texts for finding in quality.check(text))
+    """Count the faults in these texts that block publishing."""
+    return sum(fault.severity is Severity.BLOCKS for text in texts for fault in quality.check(text))
 
 
 def stale_passages() -> QuerySet[Passage]:
@@ -75,14 +75,14 @@ def _check_rows(rows: Sequence[tuple[int, str, str]]) -> None:
     for pk, text, content_hash in rows:
         found = quality.check(text)
         n_open = sum(
-            finding.severity is Severity.BLOCKS and key_of(text, finding) not in waived.get(pk, {}) for finding in found
+            fault.severity is Severity.BLOCKS and key_of(text, fault) not in waived.get(pk, {}) for fault in found
         )
         checks.append(
             PassageCheck(
                 passage_id=pk,
                 content_hash=content_hash,
                 gate=CODE_DIGEST,
-                findings=[_to_json(finding) for finding in found],
+                findings=[_to_json(fault) for fault in found],
                 n_open=n_open,
             )
         )
@@ -95,17 +95,17 @@ def _check_rows(rows: Sequence[tuple[int, str, str]]) -> None:
 
 
 def delete_check(passage_id: int) -> None:
-    """Delete a passage's cached findings, because a waiver was added or removed."""
+    """Delete a passage's cached faults, because a waiver was added or removed."""
     PassageCheck.objects.filter(passage=passage_id).delete()
 
 
-def _to_json(finding: Finding) -> list[Any]:
-    return [finding.start, finding.end, finding.kind.value, finding.words, finding.mend]
+def _to_json(fault: TextFault) -> list[Any]:
+    return [fault.start, fault.end, fault.kind.value, fault.words, fault.mend]
 
 
-def _from_json(stored: Sequence[Any]) -> Finding:
+def _from_json(stored: Sequence[Any]) -> TextFault:
     start, end, kind, words, mend = stored
-    return Finding(start, end, Kind(kind), words, mend)
+    return TextFault(start, end, Kind(kind), words, mend)
 
 
 def _waivers(passage_ids: Sequence[int]) -> dict[int, dict[str, tuple[str, str]]]:
@@ -116,32 +116,32 @@ def _waivers(passage_ids: Sequence[int]) -> dict[int, dict[str, tuple[str, str]]
     return found
 
 
-def findings_of(passages: QuerySet[Passage]) -> Mapping[int, tuple[CheckedFinding, ...]]:
-    """Return the findings by passage id; passages without any are left out."""
-    return findings_of_loaded(passages.select_related("check_of_text"))
+def faults_of(passages: QuerySet[Passage]) -> Mapping[int, tuple[CheckedFault, ...]]:
+    """Return the faults by passage id; passages without any are left out."""
+    return faults_of_loaded(passages.select_related("check_of_text"))
 
 
-def findings_of_loaded(passages: Iterable[Passage]) -> Mapping[int, tuple[CheckedFinding, ...]]:
-    """Return the findings of loaded passages by passage id; stale ones are checked without storing the result.
+def faults_of_loaded(passages: Iterable[Passage]) -> Mapping[int, tuple[CheckedFault, ...]]:
+    """Return the faults of loaded passages by passage id; stale ones are checked without storing the result.
 
     Load the passages with `check_of_text` to avoid a query for each.
     """
-    found: dict[int, tuple[str, Sequence[Finding]]] = {}
+    found: dict[int, tuple[str, Sequence[TextFault]]] = {}
     for passage in passages:
-        if findings := _findings(passage):
-            found[passage.pk] = passage.text, findings
+        if faults := _faults(passage):
+            found[passage.pk] = passage.text, faults
     waived = _waivers(list(found)) if found else {}
     return {
         pk: tuple(
-            CheckedFinding(finding, key, *waived.get(pk, {}).get(key, ("", "")))
-            for finding in findings
-            for key in [key_of(text, finding)]
+            CheckedFault(fault, key, *waived.get(pk, {}).get(key, ("", "")))
+            for fault in faults
+            for key in [key_of(text, fault)]
         )
-        for pk, (text, findings) in found.items()
+        for pk, (text, faults) in found.items()
     }
 
 
-def _findings(passage: Passage) -> Sequence[Finding]:
+def _faults(passage: Passage) -> Sequence[TextFault]:
     check: PassageCheck | None = getattr(passage, "check_of_text", None)
     if check and (check.content_hash, check.gate) == (passage.content_hash, CODE_DIGEST):
         return [_from_json(stored) for stored in check.findings]

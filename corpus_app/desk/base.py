@@ -30,7 +30,7 @@ CLASH = (
 UNANSWERABLE = "The address asked for something that cannot be looked up, so that part was left out."
 SEEN_FIELDS = ("seen", "seen_version")
 NOT_SAVED = "_not_saved"  # attribute of a request: the reasons why its form could not be saved
-TEXT_FAULTS = "_faults"  # attribute of a request: the text-quality findings in its form
+TEXT_FAULTS = "_faults"  # attribute of a request: the text faults in its form
 CORRECT_BUTTON, WAIVE_BUTTON = "_mended", "_stands"  # the buttons that save despite these findings
 
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from corpus_app import curation
-from corpus_app.desk.text_quality import ShownFinding
+from corpus_app.desk.text_quality import ShownFault
 from corpus_app.models import Passage, Study
 from corpus_app.records import Status
 from corpus_app.templatetags.corpus_words import section_words
@@ -24,12 +24,10 @@ class Place:
     address: str = ""
     """Of the part of the page, or of the page, where it can be seen to; empty: nowhere."""
     mend: str = ""
-    """Of the finding below with its correction; empty: none is proposed."""
+    """Of the fault below with its correction; empty: none is proposed."""
 
 
-def find_obstacles(
-    study: Study, passages: Sequence[Passage], shown: Sequence[ShownFinding], by: User
-) -> Iterator[Place]:
+def find_obstacles(study: Study, passages: Sequence[Passage], shown: Sequence[ShownFault], by: User) -> Iterator[Place]:
     """Yield what stands in the way of publishing; nothing for a published study."""
     if study.status == Status.PUBLISHED:
         return
@@ -40,8 +38,8 @@ def find_obstacles(
     rows = {passage.pk: row for row, passage in enumerate(passages)}
     for number, found in enumerate(shown, start=1):
         if found.checked.is_open:
-            reason = f"passage {found.number}: {found.kind} “{found.checked.finding.words.strip()[:60]}”."
-            mend = f"#text-{number}" if found.checked.finding.mend is not None else ""
+            reason = f"passage {found.number}: {found.kind} “{found.checked.fault.words.strip()[:60]}”."
+            mend = f"#text-{number}" if found.checked.fault.mend is not None else ""
             yield Place(reason, f"#passages-{rows[found.passage]}", mend)
 
 

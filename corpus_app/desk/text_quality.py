@@ -1,4 +1,4 @@
-"""The section of text-quality findings on the pages of studies and passages, and its buttons."""
+"""The section of text faults on the pages of studies and passages, and its buttons."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from django.urls import reverse
 
 from corpus_app import curation
 from corpus_app.curation import gate
-from corpus_app.curation.gate import CheckedFinding
+from corpus_app.curation.gate import CheckedFault
 from corpus_app.desk.base import EXPECTED_ERRORS, curator, error_messages
 from corpus_app.models import Passage, Study
 
-AROUND = 60  # characters shown before and after a finding
+AROUND = 60  # characters shown before and after a fault
 MEND, WAIVE = "corpus_app.change_passage", "corpus_app.add_qualitywaiver"
 
 
 @dataclass(frozen=True, slots=True)
-class ShownFinding:
+class ShownFault:
     passage: int
     number: int
-    checked: CheckedFinding
+    checked: CheckedFault
     before: str
     after: str
 
     @property
     def kind(self) -> str:
-        return self.checked.finding.kind.replace("_", " ")
+        return self.checked.fault.kind.replace("_", " ")
 
 
 def context(request: HttpRequest, passages: Sequence[Passage], *, back: str) -> dict[str, Any]:
@@ -40,24 +40,24 @@ def context(request: HttpRequest, passages: Sequence[Passage], *, back: str) -> 
     return {
         "quality_shown": shown,
         "quality_open": sum(row.checked.is_open for row in shown),
-        "quality_mendable": sum(row.checked.finding.mend is not None and not row.checked.waived for row in shown),
+        "quality_mendable": sum(row.checked.fault.mend is not None and not row.checked.waived for row in shown),
         "quality_back": back,
         "may_mend": request.user.has_perm(MEND),
         "may_waive": request.user.has_perm(WAIVE),
     }
 
 
-def _shown(passages: Sequence[Passage]) -> Iterator[ShownFinding]:
-    found = gate.findings_of_loaded(passages)
+def _shown(passages: Sequence[Passage]) -> Iterator[ShownFault]:
+    found = gate.faults_of_loaded(passages)
     for passage in sorted(passages, key=lambda passage: passage.position):
         for checked in found.get(passage.pk, ()):
-            start, end = checked.finding.start, checked.finding.end
+            start, end = checked.fault.start, checked.fault.end
             before, after = passage.text[max(0, start - AROUND) : start], passage.text[end : end + AROUND]
-            yield ShownFinding(passage.pk, passage.position + 1, checked, before, after)
+            yield ShownFault(passage.pk, passage.position + 1, checked, before, after)
 
 
 def apply_verb(model_admin: admin.ModelAdmin[Study], request: HttpRequest, object_id: str) -> HttpResponse:
-    """Apply a button of the section: correct one finding or all of the study, or waive one."""
+    """Apply a button of the section: correct one fault or all of the study, or waive one."""
     study = model_admin.get_object(request, object_id)
     if study is None or request.method != "POST":
         raise Http404
@@ -73,8 +73,8 @@ def apply_verb(model_admin: admin.ModelAdmin[Study], request: HttpRequest, objec
     address = reverse("admin:corpus_app_study_change", args=[study.pk])
     if request.POST.get("back") == "passage" and key.isdecimal():
         address = reverse("admin:corpus_app_passage_change", args=[key])
-    next_finding = f"#text-{place}" if place.isdecimal() else ""  # the one after it has moved up
-    return HttpResponseRedirect(address + next_finding)
+    next_fault = f"#text-{place}" if place.isdecimal() else ""  # the one after it has moved up
+    return HttpResponseRedirect(address + next_fault)
 
 
 def _apply(request: HttpRequest, study: Study, verb: str) -> str:

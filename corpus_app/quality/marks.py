@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from corpus_app.quality.findings import Finding, Kind
+from corpus_app.quality.text_faults import Kind, TextFault
 from corpus_app.sources.markup import HOLE, decode_html
 
 # --- Characters -------------------------------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ _MOJIBAKE = re.compile(f"(?:[ÂÃÄÅÎÏÐÑ][{_CONTINUED}]|[âãäåéï][{_CO
 _IS_RAISED = re.compile(r"[ÅÄäåéïÎÏ][¹²³]{1,2}")
 
 
-def characters(text: str) -> Iterator[Finding]:
+def characters(text: str) -> Iterator[TextFault]:
     for match in _LIGATURE.finditer(text):
         yield _at(match, Kind.LIGATURE, _LIGATURES[match[0]])
     for match in _CONTROL.finditer(text):
@@ -57,8 +57,8 @@ def _unmangled(words: str) -> str | None:
         return words
 
 
-def _at(match: re.Match[str], kind: Kind, mend: str | None, group: int | str = 0) -> Finding:
-    return Finding(match.start(group), match.end(group), kind, match[group], mend)
+def _at(match: re.Match[str], kind: Kind, mend: str | None, group: int | str = 0) -> TextFault:
+    return TextFault(match.start(group), match.end(group), kind, match[group], mend)
 
 
 # --- Codes of glyphs, mark-up -----------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ _MARKUP = re.compile(
 )
 
 
-def codes(text: str) -> Iterator[Finding]:
+def codes(text: str) -> Iterator[TextFault]:
     for match in _GLYPH.finditer(text):
         yield _at(match, Kind.GLYPH_CODE, _glyph(match[0]))
     for match in _MARKUP.finditer(text):
@@ -184,7 +184,7 @@ _OPERATORS: tuple[tuple[re.Pattern[str], str | None], ...] = tuple(
 _OPENED = re.compile(r"[\[\]]")
 
 
-def operators(text: str) -> Iterator[Finding]:
+def operators(text: str) -> Iterator[TextFault]:
     for pattern, mend in _OPERATORS:
         for match in pattern.finditer(text):
             group = "sign" if match["sign"] else "other"
@@ -203,7 +203,7 @@ _AFTER_P = re.compile(r"(?<!\w)[Pp]\s*\Z")
 _AFTER_LABEL = re.compile(rf"(?:\b{_LABEL}|\d\s?[°º]?|[A-Z],?|,)\s?\Z")
 
 
-def _lone_brackets(text: str) -> Iterator[Finding]:
+def _lone_brackets(text: str) -> Iterator[TextFault]:
     """ "[10 s" for "> 10 s": a bracket before a number that nothing closes, or one that closes nothing."""
     opened: list[re.Match[str]] = []
     for match in _OPENED.finditer(text):
@@ -217,6 +217,6 @@ def _lone_brackets(text: str) -> Iterator[Finding]:
         yield from _lone(text, match)
 
 
-def _lone(text: str, match: re.Match[str]) -> Iterator[Finding]:
+def _lone(text: str, match: re.Match[str]) -> Iterator[TextFault]:
     if re.match(rf"\s?{_NUMBER}", text[match.end() : match.end() + 12]):
         yield _at(match, Kind.OPERATOR, ">" if match[0] == "[" else None)

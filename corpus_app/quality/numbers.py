@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from corpus_app.quality.findings import Finding, Kind
+from corpus_app.quality.text_faults import Kind, TextFault
 
 _N = r"(?:[-−–]\s?)?(?<!\d)\d+(?:,\d{3}\b){0,6}(?:[.·]\d+)?"
 _INTERVAL = re.compile(
@@ -37,15 +37,15 @@ _NEGATIVE_WORD = re.compile(
 _BELOW = re.compile(r"\b(?:fell|decreas\w+|declin\w+|drop\w*|lower\w*|reduc\w+|loss|lost|less)\b", re.IGNORECASE)
 
 
-def lost_minus(text: str) -> Iterator[Finding]:
+def lost_minus(text: str) -> Iterator[TextFault]:
     yield from _intervals(text)
     for pattern in (_POWER, _GLUED):
         for match in pattern.finditer(text):
-            yield Finding(
+            yield TextFault(
                 match.start("power"), match.end("power"), Kind.LOST_MINUS, match["power"], f"−{match['power']}"
             )
     for match in _NEGATIVE_WORD.finditer(text):
-        yield Finding(match.start("value"), match.end("value"), Kind.LOST_MINUS, match["value"], f"−{match['value']}")
+        yield TextFault(match.start("value"), match.end("value"), Kind.LOST_MINUS, match["value"], f"−{match['value']}")
 
 
 def _value(words: str) -> float:
@@ -53,7 +53,7 @@ def _value(words: str) -> float:
     return float(number)
 
 
-def _intervals(text: str) -> Iterator[Finding]:
+def _intervals(text: str) -> Iterator[TextFault]:
     for match in _INTERVAL.finditer(text):
         low, high = _value(match["low"]), _value(match["high"])
         separator = text[match.end("low") : match.start("high")].strip()
@@ -63,7 +63,7 @@ def _intervals(text: str) -> Iterator[Finding]:
         if separator == "," and "." not in match["low"] and (is_joined or "." in match["high"]):
             continue  # a decimal comma, or one between thousands
         if low > high and low > 0:
-            yield Finding(
+            yield TextFault(
                 match.start("low"), match.end("low"), Kind.LOST_MINUS, match["low"], f"−{match['low'].strip()}"
             )
             continue
@@ -83,14 +83,14 @@ _NOT_SIGNIFICANT = re.compile(
 _P_AFTER = re.compile(r"\A\s?%?\s?[,;:]?\s?[Pp]\s?=\s?(?P<p>0?\.\d+)")
 
 
-def _check_interval(text: str, match: re.Match[str], low: float, high: float) -> Iterator[Finding]:
+def _check_interval(text: str, match: re.Match[str], low: float, high: float) -> Iterator[TextFault]:
     """Return the findings of an interval that is consistent with its estimate and P only with a minus sign."""
     before = text[max(0, match.start() - 90) : match.start()]
     before = before[max(before.rfind(". "), before.rfind("; ")) + 1 :]
     is_difference = bool(_DIFFERENCE.search(before))
     if _RATIO.search(before) and not _SIZED.search(before):
         return
-    low_end = Finding(match.start("low"), match.end("low"), Kind.LOST_MINUS, match["low"], f"−{match['low'].strip()}")
+    low_end = TextFault(match.start("low"), match.end("low"), Kind.LOST_MINUS, match["low"], f"−{match['low'].strip()}")
     if 0 < low < high and (is_difference or not low <= 1 <= high):
         p = _P_AFTER.search(text[match.end() : match.end() + 30])
         is_nothing = float(p["p"]) >= 0.06 if p else bool(_NOT_SIGNIFICANT.search(before))
@@ -108,7 +108,7 @@ def _check_interval(text: str, match: re.Match[str], low: float, high: float) ->
     value = _value(words)
     start = match.start() - len(before) + estimate.start("value")
     slack = _rounding(words) + _rounding(match["low"]) + 0.01 * abs(high - low)
-    own = Finding(start, start + len(words), Kind.LOST_MINUS, words, f"−{words.strip()}")
+    own = TextFault(start, start + len(words), Kind.LOST_MINUS, words, f"−{words.strip()}")
     is_by = before[: estimate.start("value")].rstrip().endswith("by")
     is_told = is_by or _BELOW.search(before)  # "fell by 3.7 kg (95% CI −5 to −2)" needs no sign
     if (

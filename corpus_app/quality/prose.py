@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from common.orders import gives_orders
 from corpus_app.passages import split_sentences
-from corpus_app.quality.findings import Finding, Kind
+from corpus_app.quality.text_faults import Kind, TextFault
 
 # --- Lists of references ----------------------------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ _LISTED = re.compile(
 _NEAR = 320  # characters in which the parts of one reference stand
 
 
-def references(text: str) -> Iterator[Finding]:
+def references(text: str) -> Iterator[TextFault]:
     """Yield reference lists: names, a year and pages close together."""
     spans: list[tuple[int, int]] = [match.span() for match in _HEAD.finditer(text)]
     for match in _PAGES.finditer(text):
@@ -47,14 +47,14 @@ def references(text: str) -> Iterator[Finding]:
         spans.append((listed[0].start(), listed[-1].end()))
     if spans:
         start, end = min(span[0] for span in spans), max(span[1] for span in spans)
-        yield Finding(start, end, Kind.REFERENCE_LIST, text[start:end], None)
+        yield TextFault(start, end, Kind.REFERENCE_LIST, text[start:end], None)
 
 
 # --- Instructions -----------------------------------------------------------------------------------------------------
 
 
-def instructions(text: str) -> Iterator[Finding]:
+def instructions(text: str) -> Iterator[TextFault]:
     """Yield sentences that give orders to a machine; a curator decides whether they belong to the study."""
     for start, end in split_sentences(text):
         if gives_orders(text[start:end], among=text[:start] + text[end:]):
-            yield Finding(start, end, Kind.INSTRUCTION, text[start:end], None)
+            yield TextFault(start, end, Kind.INSTRUCTION, text[start:end], None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from corpus_app.quality.findings import Finding, Kind
 from corpus_app.quality.lexicon import UNKNOWN, Lexicon
+from corpus_app.quality.text_faults import Kind, TextFault
 
 _BROKEN = re.compile(
     r"(?<![^\W\d_])(?P<left>[^\W\d_]{2,})(?P<gap>[-‐\u00ad¬](?=\s*\n)\s++|[-‐¬]\s++|\s*+¬\s*+)(?P<right>[^\W\d_]{2,})"
@@ -28,7 +28,7 @@ _PREFIXES = frozenset("non post pre co sub multi inter intra anti self semi over
 _HANGING = frozenset("and or to nor but versus vs through as than with compared relative rather und bis".split())
 
 
-def broken_words(text: str, lexicon: Lexicon) -> Iterator[Finding]:
+def broken_words(text: str, lexicon: Lexicon) -> Iterator[TextFault]:
     for match in _BROKEN.finditer(text):
         left, right = match["left"], match["right"]
         if "\n" not in match["gap"] and right.lower() in _HANGING:
@@ -41,7 +41,7 @@ def broken_words(text: str, lexicon: Lexicon) -> Iterator[Finding]:
         is_split = "\n" in match["gap"] or not match["gap"].startswith(("-", "‐"))
         is_split |= lexicon.knows(joined) and left.lower() not in _PREFIXES
         kind = Kind.SPLIT_WORD if is_split else Kind.LOOSE_HYPHEN
-        yield Finding(match.start(), match.end(), kind, match[0], f"{left}-{right}" if keeps else joined)
+        yield TextFault(match.start(), match.end(), kind, match[0], f"{left}-{right}" if keeps else joined)
     at = 0
     while pair := _PAIR.search(text, at):
         at = pair.start("right")
@@ -49,9 +49,9 @@ def broken_words(text: str, lexicon: Lexicon) -> Iterator[Finding]:
         if _is_symbol(text, pair):
             continue
         if _is_one_word(left, right, lexicon):
-            yield Finding(pair.start(), pair.end(), Kind.SPLIT_WORD, pair[0], left + right)
+            yield TextFault(pair.start(), pair.end(), Kind.SPLIT_WORD, pair[0], left + right)
         elif mend := _with_ligature_between(left, right, lexicon):
-            yield Finding(pair.start(), pair.end(), Kind.LIGATURE, pair[0], mend)
+            yield TextFault(pair.start(), pair.end(), Kind.LIGATURE, pair[0], mend)
 
 
 def _is_symbol(text: str, pair: re.Match[str]) -> bool:
@@ -86,15 +86,15 @@ def _is_one_word(left: str, right: str, lexicon: Lexicon) -> bool:
     return min(parts) < whole - 2.0 and min(len(left), len(right)) < 4 and min(parts) < -10.5
 
 
-def run_together(text: str, lexicon: Lexicon) -> Iterator[Finding]:
+def run_together(text: str, lexicon: Lexicon) -> Iterator[TextFault]:
     for match in _WORD.finditer(text):
         word = match[0]
         if len(word) > LONGEST_WORD or not (word.islower() or word.istitle()) or lexicon.knows(word):
             continue
         if mend := _with_ligature(word, lexicon):
-            yield Finding(match.start(), match.end(), Kind.LIGATURE, word, mend)
+            yield TextFault(match.start(), match.end(), Kind.LIGATURE, word, mend)
         elif split := _two_words(word, lexicon) or (_several_words(word.lower(), lexicon) if len(word) > 11 else None):
-            yield Finding(match.start(), match.end(), Kind.RUN_TOGETHER, word, split)
+            yield TextFault(match.start(), match.end(), Kind.RUN_TOGETHER, word, split)
 
 
 def _several_words(word: str, lexicon: Lexicon) -> str | None:
@@ -195,7 +195,7 @@ _SPACES: tuple[tuple[re.Pattern[str], str], ...] = (
 _CAPITAL = 6  # a small letter before a capital: perhaps the name of a product
 
 
-def missing_spaces(text: str, lexicon: Lexicon) -> Iterator[Finding]:
+def missing_spaces(text: str, lexicon: Lexicon) -> Iterator[TextFault]:
     in_address = bytearray(len(text))
     for match in _ADDRESS.finditer(text):
         in_address[match.start() : match.end()] = b"\1" * len(match[0])
@@ -211,7 +211,7 @@ def missing_spaces(text: str, lexicon: Lexicon) -> Iterator[Finding]:
             ):
                 continue
             before, after = text[start:place], text[match.end("at") : end]
-            yield Finding(start, end, Kind.MISSING_SPACE, token, before + mend.format(match["at"]) + after)
+            yield TextFault(start, end, Kind.MISSING_SPACE, token, before + mend.format(match["at"]) + after)
 
 
 def _are_words(left: str, right: str, lexicon: Lexicon) -> bool:

@@ -25,15 +25,15 @@ NEARLY_SPENT = 0.9  # of the day's budget
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PartStatus:
     """A part of the site and how it is, in words."""
 
-    part: str
+    name: str
     state: str
     needs_care: bool = False
 
 
-def findings(by: User) -> list[Finding]:
+def part_statuses(by: User) -> list[PartStatus]:
     """Return how each part of the site is; nothing for users who may not view studies. Raises DatabaseError."""
     if not by.has_perm("corpus_app.view_study"):
         return []
@@ -44,35 +44,35 @@ def findings(by: User) -> list[Finding]:
         _backup(records.state()),
         *_writer(figures.model_use()),
     ]
-    return sorted(found, key=lambda finding: not finding.needs_care)
+    return sorted(found, key=lambda part: not part.needs_care)
 
 
-def _database(state: DatabaseFigures) -> Finding:
+def _database(state: DatabaseFigures) -> PartStatus:
     words = f"answers; {state.used} of {state.max_connections} connections, {state.size_bytes // 1_000_000:,}\u00a0MB"
-    return Finding("Database", words, state.used > MANY_CONNECTIONS * state.max_connections)
+    return PartStatus("Database", words, state.used > MANY_CONNECTIONS * state.max_connections)
 
 
-def _queue(queue: QueueFigures) -> Finding:
+def _queue(queue: QueueFigures) -> PartStatus:
     part = WORK.get(queue.name, queue.name)
     if queue.idle_seconds is None:
-        return Finding(part, "no worker has done anything yet", needs_care=True)
+        return PartStatus(part, "no worker has done anything yet", needs_care=True)
     words = f"last done {_ago(queue.idle_seconds)} ago"
     if queue.task:
         words = f"at work for {_ago(queue.task_seconds)}; {words}"
     if queue.is_late:
         words = f"nothing done for {_ago(queue.idle_seconds)}: is its worker running?"
-    return Finding(part, words, queue.is_late)
+    return PartStatus(part, words, queue.is_late)
 
 
-def _index() -> Finding:
+def _index() -> PartStatus:
     waiting, late = figures.passages_waiting(), figures.passages_late()
     if not waiting:
-        return Finding("Search by meaning", "knows every published passage")
+        return PartStatus("Search by meaning", "knows every published passage")
     passages = "1 published passage is" if waiting == 1 else f"{waiting:,} published passages are"
-    return Finding("Search by meaning", f"{passages} found by words alone so far", needs_care=bool(late))
+    return PartStatus("Search by meaning", f"{passages} found by words alone so far", needs_care=bool(late))
 
 
-def _backup(state: BackupState) -> Finding:
+def _backup(state: BackupState) -> PartStatus:
     words = "nobody has made one yet"
     if state.age_seconds is not None:
         words = f"the newest is {_ago(state.age_seconds)} old, {state.size_bytes / 1e6:,.1f}\u00a0MB"
@@ -80,10 +80,10 @@ def _backup(state: BackupState) -> Finding:
         words += f"; the last attempt failed: {state.failure}"
     elif not state.is_scheduled:
         words += "; none are made by schedule (INFORM_BACKUP_FOLDER)"
-    return Finding("Backups", words, state.is_late)
+    return PartStatus("Backups", words, state.is_late)
 
 
-def _writer(use: ModelUse) -> Iterator[Finding]:
+def _writer(use: ModelUse) -> Iterator[PartStatus]:
     if not settings.OPENAI_MODEL:
         return
     limit = settings.OPENAI_DAILY_LIMIT
@@ -91,7 +91,7 @@ def _writer(use: ModelUse) -> Iterator[Finding]:
     is_dear = bool(limit) and use.spent_today > NEARLY_SPENT * limit
     is_failing = asking.describe_writer()["circuit"] == "open"
     words += "; it fails, and answers are quoted from passages meanwhile" if is_failing else ""
-    yield Finding("Language model", words, is_dear or is_failing)
+    yield PartStatus("Language model", words, is_dear or is_failing)
 
 
 def _ago(seconds: float) -> str:

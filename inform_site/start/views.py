@@ -22,7 +22,7 @@ from corpus_app.records import ConceptRole, SectionRole, Status
 from inform_site.start import concepts, forms, routes, sections
 from inform_site.start.steps import QUESTIONS, Step, steps
 from qa_app.evaluation import corpus_calibration, verdicts
-from qa_app.evaluation.verdicts import Verdict
+from qa_app.evaluation.verdicts import CuratorVerdict
 from qa_app.models import CorpusCalibration
 
 PERMISSION = "corpus_app.publish_study"
@@ -214,10 +214,10 @@ class StartPages:
         else:
             verdict, _, key = request.POST.get("verdict", "").partition(":")
             golden = next((row for row in verdicts.waiting() if row.key == key), None)
-            if golden is None or verdict not in frozenset(Verdict):
+            if golden is None or verdict not in frozenset(CuratorVerdict):
                 messages.error(request, "This question is judged already, or its source is gone.")
                 return
-            verdicts.judge(golden, Verdict(verdict))
+            verdicts.judge(golden, CuratorVerdict(verdict))
 
     def _done(self, request: HttpRequest, save: Callable[[], None], words: str) -> bool:
         """Carry something out and tell what came of it; return whether it was done."""

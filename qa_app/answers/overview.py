@@ -74,7 +74,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class AnswerOverview:
     """The context of an answer."""
 
     rows: tuple[FindingRow, ...]
@@ -90,7 +90,7 @@ class Overview:
     """Similar questions on the public list."""
 
 
-def build_overview(payload: Payload) -> Overview:
+def build_overview(payload: Payload) -> AnswerOverview:
     """Return the overview of a redacted answer."""
     with search.snapshot():
         cited = {row["study_id"]: row["index"] for row in payload["citations"] if row["status"] != "withdrawn"}
@@ -107,7 +107,7 @@ def build_overview(payload: Payload) -> Overview:
         found = search.findings(
             sorted({row["study_id"] for row, _ in stored} & known.keys()) if stored else list(cited)
         )
-        return Overview(
+        return AnswerOverview(
             rows=tuple(_rows(stored, found, cited, known)),
             meter=meter,
             forest=draw_forest(payload, cited, known, found) if meter else None,

@@ -151,7 +151,7 @@ def _counted(proposal: Proposal, effect: str) -> str:
     return str(sum(row["effect"] == effect for row in proposal.changes)) if proposal.figures else "–"
 
 
-def _page_of(evidence: proposals.Evidence) -> str:
+def _page_of(evidence: proposals.ProposalEvidence) -> str:
     if page := PAGES.get(evidence.source):
         return reverse(page, args=[evidence.key])
     return f"{reverse('admin:qa_app_goldenquestion_changelist')}?q={evidence.key}"

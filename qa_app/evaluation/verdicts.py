@@ -19,7 +19,7 @@ WAITING = "Waits for a verdict."
 SOURCE, RELATED = 2, 1  # grades of a study
 
 
-class Verdict(StrEnum):
+class CuratorVerdict(StrEnum):
     RIGHT = "right"
     WRONG = "wrong"
     REFUSE = "refuse"
@@ -96,14 +96,14 @@ def answer(golden: GoldenQuestion) -> SampleAnswer:
     return SampleAnswer(golden, ending.outcome, lines, cited, confidence and confidence.score)
 
 
-def judge(golden: GoldenQuestion, verdict: Verdict) -> None:
+def judge(golden: GoldenQuestion, verdict: CuratorVerdict) -> None:
     """Make a question a golden one: what the site says to it now is right, wrong, or should have been a refusal."""
     judged = answer(golden)
-    is_answerable = verdict is not Verdict.REFUSE and (judged.is_answered or verdict is Verdict.WRONG)
+    is_answerable = verdict is not CuratorVerdict.REFUSE and (judged.is_answered or verdict is CuratorVerdict.WRONG)
     golden.kind = KIND if is_answerable else UNANSWERABLE
     if not is_answerable:
         golden.relevant = {}
-    elif verdict is Verdict.RIGHT:
+    elif verdict is CuratorVerdict.RIGHT:
         cited = [study_id for study_id, _ in judged.sources]
         golden.relevant = dict.fromkeys(cited, RELATED) | golden.relevant | dict.fromkeys(cited[:1], SOURCE)
     golden.note = f"Made from the sources and judged: {verdict.value}."

@@ -26,7 +26,7 @@ class ProposalRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ProposalEvidence:
     """A question behind a proposal, as those who may see readers' questions are shown it."""
 
     source: str
@@ -36,7 +36,7 @@ class Evidence:
     times: int
 
 
-def list_evidence(proposal: Proposal) -> tuple[Evidence, ...]:
+def list_evidence(proposal: Proposal) -> tuple[ProposalEvidence, ...]:
     """Return the questions behind a proposal that are still stored."""
     rows = proposal.evidence
     keys = {source: [row["key"] for row in rows if row["source"] == source] for source in Source}
@@ -48,7 +48,7 @@ def list_evidence(proposal: Proposal) -> tuple[Evidence, ...]:
         },
     }
     return tuple(
-        Evidence(**row, question=asked[row["source"], row["key"]])
+        ProposalEvidence(**row, question=asked[row["source"], row["key"]])
         for row in rows
         if (row["source"], row["key"]) in asked
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from qa_app.writers.records import Request
+from qa_app.writers.records import ModelRequest
 
 FORMATS = ("bounded_schema", "json_schema", "json_object", "text")
 """Ways to ask for JSON, the strictest first."""
@@ -43,7 +43,7 @@ class Dialect:
         keeps = parameter == "stream_options" and self.has_stream_options
         return replace(self, has_stream=keeps, has_stream_options=False)
 
-    def options(self, request: Request, reply_tokens: int) -> dict[str, object]:
+    def options(self, request: ModelRequest, reply_tokens: int) -> dict[str, object]:
         """Return the fields of the request besides model and messages."""
         options: dict[str, object] = {"temperature": 0} if self.has_temperature else {}
         if self.format in ("bounded_schema", "json_schema"):

@@ -20,7 +20,7 @@ from common.places import give_back_place
 from qa_app.writers.breaker import Breaker
 from qa_app.writers.completions import Completion
 from qa_app.writers.dialect import Dialect
-from qa_app.writers.records import Clock, Deadline, Message, Price, Reply, Request, ServerFailed, Waiting
+from qa_app.writers.records import Clock, Deadline, Message, ModelRequest, Price, Reply, ServerFailed, Waiting
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -32,11 +32,11 @@ __all__ = [
     "Breaker",
     "Deadline",
     "Dialect",
+    "ModelRequest",
     "ModelServer",
     "NoBudget",
     "Price",
     "Reply",
-    "Request",
     "ServerFailed",
     "ServerSettings",
     "SpendingBudget",
@@ -115,7 +115,7 @@ class ModelServer:
             )
         except ServerFailed as failure:
             self._is_context_known = not (failure.again or failure.reason == "timeout")
-        except (wire.Refused, wire.TooLong):
+        except (wire.RequestRejected, wire.TooLong):
             self._is_context_known = True
         else:
             self._is_context_known = True
@@ -125,9 +125,9 @@ class ModelServer:
         self, messages: Sequence[Message], schema: Mapping[str, object], deadline: Deadline, *, name: str = "reply"
     ) -> Reply:
         """Return the reply to one request. Raises ServerFailed, at the latest at the deadline."""
-        return self.complete_all([Request(name, messages, schema)], deadline)[0]
+        return self.complete_all([ModelRequest(name, messages, schema)], deadline)[0]
 
-    def complete_all(self, requests: Sequence[Request], deadline: Deadline) -> tuple[Reply, ...]:
+    def complete_all(self, requests: Sequence[ModelRequest], deadline: Deadline) -> tuple[Reply, ...]:
         """Send requests in parallel and return their replies. Raises ServerFailed when one of them fails.
 
         When the client leaves, the connections are closed.
@@ -159,7 +159,7 @@ class ModelServer:
             raise failures[0]
         return tuple(result for result in results if isinstance(result, Reply))
 
-    def ask(self, request: Request, completion: Completion, deadline: Deadline) -> Reply:
+    def ask(self, request: ModelRequest, completion: Completion, deadline: Deadline) -> Reply:
         """Send a request once, and count it. A reply that breaks off is kept where its reader can use it."""
         start, outcome = deadline.clock(), "failed"
         try:
@@ -175,7 +175,7 @@ class ModelServer:
         finally:
             metrics.count_model_call(outcome, deadline.clock() - start)
 
-    def _negotiate(self, request: Request, completion: Completion, deadline: Deadline) -> Reply:
+    def _negotiate(self, request: ModelRequest, completion: Completion, deadline: Deadline) -> Reply:
         """Simplify the request until the server accepts it, and remember the dialect."""
         wire, settings = _wire(), self.settings
         dialect: Dialect | None = self.dialect
@@ -192,7 +192,7 @@ class ModelServer:
                     deadline=deadline,
                     reader=request.reader,
                 )
-            except wire.Refused as refused:
+            except wire.RequestRejected as refused:
                 dialect = dialect.without(refused.parameter)
                 continue
             except wire.TooLong as too_long:
@@ -202,16 +202,16 @@ class ModelServer:
             return self.reply_of(request, completion, deadline.clock() - start)
         raise ServerFailed("refused", "The language model's server refused the request.")
 
-    def _reply_tokens(self, request: Request) -> int:
+    def _reply_tokens(self, request: ModelRequest) -> int:
         return min(request.reply_tokens or self.settings.reply_tokens, self.settings.reply_tokens)
 
-    def _shrink_context(self, request: Request, told: int | None) -> None:
+    def _shrink_context(self, request: ModelRequest, told: int | None) -> None:
         """Remember the size that the server names; without a name, three quarters of what did not fit."""
         sent = request.characters // CHARACTERS_PER_TOKEN + self._reply_tokens(request)
         self._context = told or min(self._context or sent, sent) * 3 // 4
         self._is_context_known = True
 
-    def reply_of(self, request: Request, completion: Completion, seconds: float) -> Reply:
+    def reply_of(self, request: ModelRequest, completion: Completion, seconds: float) -> Reply:
         """Return what was received, with its tokens and cost: the server's count, or an estimate."""
         prompt_tokens = _count(completion.usage.get("prompt_tokens"), request.characters)
         reply_tokens = _count(completion.usage.get("completion_tokens"), len(completion.text))
@@ -226,7 +226,7 @@ class ModelServer:
             seconds=seconds,
         )
 
-    def _max_cost(self, request: Request) -> float:
+    def _max_cost(self, request: ModelRequest) -> float:
         characters = request.characters + len(json.dumps(request.bounded_schema or request.schema))
         return self.settings.price.cost_of(characters // MIN_CHARACTERS_PER_TOKEN, self._reply_tokens(request))
 
@@ -264,7 +264,7 @@ def _spent(result: Reply | Exception, most: float) -> float:
 class _Call:
     """A request with its retries; what has been received of it outlives a missed deadline."""
 
-    def __init__(self, server: ModelServer, request: Request, deadline: Deadline) -> None:
+    def __init__(self, server: ModelServer, request: ModelRequest, deadline: Deadline) -> None:
         self.wasted = 0
         """Failed attempts that may have cost money."""
         self._server, self._request, self._deadline = server, request, deadline
@@ -295,7 +295,7 @@ class _Call:
         return result
 
 
-def is_usable(request: Request, completion: Completion) -> bool:
+def is_usable(request: ModelRequest, completion: Completion) -> bool:
     """Tell whether the reader of a request can use what has been received."""
     return request.reader is not None and not completion.is_refused and request.reader.is_usable(completion.text)
 

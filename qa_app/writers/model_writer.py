@@ -15,7 +15,7 @@ from qa_app.writers import prompting
 from qa_app.writers.drafts import Bounds, DraftPart, Unreadable, complete_rows, read_part
 from qa_app.writers.model_server import ModelServer
 from qa_app.writers.prompting import PARTS, Plan, ReplyRequest, prompt_name
-from qa_app.writers.records import Deadline, Reply, Request, ServerFailed
+from qa_app.writers.records import Deadline, ModelRequest, Reply, ServerFailed
 
 EMPTY_PART = DraftPart()
 MAX_RECORDED_REPLY = 20_000  # characters stored of a reply
@@ -82,7 +82,7 @@ class ModelWriter:
     def _ask(self, plan: Plan, readers: Mapping[str, DraftReader]) -> dict[str, Reply]:
         """Return the reply to each request. Raises WriterFailed."""
         requests = [
-            Request(
+            ModelRequest(
                 request.part,
                 [{"role": "system", "content": request.prompt}, {"role": "user", "content": plan.material.text}],
                 plan.schema(),

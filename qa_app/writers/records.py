@@ -115,7 +115,7 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ModelRequest:
     """Messages for a model, and the JSON schema of the reply."""
 
     name: str

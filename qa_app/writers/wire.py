@@ -39,7 +39,7 @@ class TooLong(Exception):
         self.tokens = tokens
 
 
-class Refused(Exception):
+class RequestRejected(Exception):
     """The server rejected the request; `parameter` is the field that it named, if any."""
 
     def __init__(self, parameter: str | None) -> None:
@@ -60,8 +60,8 @@ def send(
 ) -> None:
     """Read the server's response into `completion`; `options` are further fields of the request.
 
-    A reader that has enough of a stream closes the connection. Raises Refused and TooLong when the server rejects the
-    request, and ServerFailed for every other failure.
+    A reader that has enough of a stream closes the connection. Raises RequestRejected and TooLong when the server rejects
+    the request, and ServerFailed for every other failure.
     """
     if deadline.is_over:
         raise ServerFailed("timeout", LATE)
@@ -87,7 +87,7 @@ def send(
 def context_tokens(*, api_key: str, base_url: str, model: str, deadline: Deadline) -> int | None:
     """Return how many tokens prompt and reply may have, as the server's list of models says; None where it does not.
 
-    Raises ServerFailed and Refused.
+    Raises ServerFailed and RequestRejected.
     """
     limit = Deadline.after(min(CONTEXT_QUERY_SECONDS, deadline.seconds_left), deadline.clock, waiting=deadline.waiting)
     client = _client(api_key, base_url, is_cancellable=deadline.waiting is not None)
@@ -103,7 +103,7 @@ def context_tokens(*, api_key: str, base_url: str, model: str, deadline: Deadlin
 
 @contextmanager
 def _translated_errors(deadline: Deadline) -> Iterator[None]:
-    """Limit a request by the deadline, and raise the SDK's exceptions as Refused, TooLong or ServerFailed."""
+    """Limit a request by the deadline, and raise the SDK's exceptions as RequestRejected, TooLong or ServerFailed."""
     reset = _DEADLINE.set(deadline)
     try:
         yield
@@ -127,7 +127,7 @@ def _rejected(error: openai.APIStatusError) -> Exception:
     if named or told.get("type") == "exceed_context_size_error" or error.code == "context_length_exceeded":
         size = told.get("n_ctx")  # as llama.cpp says it
         return TooLong(int(named[1]) if named else size if isinstance(size, int) else None)
-    return Refused(error.param if isinstance(error.param, str) else None)
+    return RequestRejected(error.param if isinstance(error.param, str) else None)
 
 
 def _status_failed(error: openai.APIStatusError) -> ServerFailed:

@@ -30,8 +30,8 @@ def broken_draft(**changes: Any) -> Study:
     return make_study(**({"texts": ("A sound text about squats.", BROKEN), "status": "draft"} | changes))
 
 
-def found_in(study: Study) -> dict[int, tuple[gate.CheckedFinding, ...]]:
-    return dict(gate.findings_of(Passage.objects.filter(study=study)))
+def found_in(study: Study) -> dict[int, tuple[gate.CheckedFault, ...]]:
+    return dict(gate.faults_of(Passage.objects.filter(study=study)))
 
 
 @pytest.mark.django_db
@@ -70,9 +70,9 @@ class TestGate:
 
         with pytest.raises(curation.NotPublishable, match="looks broken"):
             curation.publish([study.study_id], by=by)
-        with pytest.raises(curation.FindingGone):
+        with pytest.raises(curation.FaultGone):
             curation.apply_corrections(pk, [held.key], by=by)
-        with pytest.raises(curation.FindingGone):
+        with pytest.raises(curation.FaultGone):
             curation.waive(pk, held.key, reason="Late.", by=by)
 
     def test_minor_defects_do_not_block_publication(self, by: User) -> None:
@@ -100,7 +100,7 @@ class TestPublishedWords:
         with pytest.raises(curation.BrokenText, match=r"passage 1, operator “.*P B 0.05.*Correct it, or") as refused:
             curation.revise_passage(self.passage(study).pk, by=by, text=BROKEN)
 
-        assert [(fault.number, fault.finding.mend) for fault in refused.value.faults] == [(1, "≤")]
+        assert [(new.number, new.fault.mend) for new in refused.value.faults] == [(1, "≤")]
         with pytest.raises(curation.BrokenText, match="passage 2"):
             curation.add_passage(study.study_id, by=by, text=BROKEN, section="results")
         assert list(study.passages.values_list("text", flat=True)) == ["A sound text about squats."]

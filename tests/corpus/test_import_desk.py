@@ -311,7 +311,7 @@ def test_everything_goes_out_with_its_records(client: Client, curator: User, tmp
     study = make_study(study_id="E1", texts=("The heavy load raised it (P B 0.05) in ten weeks.",))
     curation.comment("E1", "Who has read this?", by=curator)
     [passage] = study.passages.all()
-    curation.waive(passage.pk, gate.findings_of_loaded([passage])[passage.pk][0].key, reason="It is so.", by=curator)
+    curation.waive(passage.pk, gate.faults_of_loaded([passage])[passage.pk][0].key, reason="It is so.", by=curator)
     GoldenQuestion.objects.create(key="g-1", question="How many?", mode="beginner", kind="x", relevant={"E1": 2})
 
     sent = client.post(at("study_export"), {"form": "everything", "all": "1", "golden": "on"})

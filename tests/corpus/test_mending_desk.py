@@ -22,7 +22,7 @@ def broken(curator: User) -> Study:
 
 
 def finding(study: Study) -> tuple[int, str]:
-    ((pk, (held,)),) = gate.findings_of(Passage.objects.filter(study=study)).items()
+    ((pk, (held,)),) = gate.faults_of(Passage.objects.filter(study=study)).items()
     return pk, held.key
 
 

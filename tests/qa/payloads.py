@@ -106,10 +106,12 @@ class FakeAsking:
     def find_answer(self, answer_id: str) -> dict[str, Any] | None:
         return self.payloads.get(answer_id)
 
-    def overview(self, payload: dict[str, Any]) -> overview.Overview:
+    def overview(self, payload: dict[str, Any]) -> overview.AnswerOverview:
         """As of a corpus without studies."""
         topics = tuple(overview.Topic(row["id"], row["name"], has_page=False) for row in payload["related_topics"])
-        return overview.Overview(rows=(), meter=None, forest=None, timeline=None, topics=topics, names={}, titles={})
+        return overview.AnswerOverview(
+            rows=(), meter=None, forest=None, timeline=None, topics=topics, names={}, titles={}
+        )
 
     def examples(self) -> list[str]:
         return ["How many sets per week for muscle growth?", "Is creatine safe for the kidneys?"]

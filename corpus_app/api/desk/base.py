@@ -120,7 +120,7 @@ _PROBLEMS: Mapping[type[Exception], Callable[[Any], Exception]] = {
         {"reason": [exceptions.ErrorDetail(str(error), "required")]}
     ),
     curation.NotAllowed: lambda error: NotPermitted(str(error)),
-    curation.BrokenText: lambda error: NotPossible(str(error), [_fault(fault) for fault in error.faults]),
+    curation.BrokenText: lambda error: NotPossible(str(error), [_fault(new) for new in error.faults]),
     acts.NotReady: lambda error: Conflict("This has gone on in the meantime: read it again."),
     curation.CurationError: lambda error: NotPossible(str(error)),
     DjangoValidationError: lambda error: exceptions.ValidationError(_by_field(error)),
@@ -141,8 +141,8 @@ def _stale(error: curation.EditConflict) -> Exception:
     return Stale(version) if version else Conflict(str(error))
 
 
-def _fault(fault: curation.Fault) -> dict[str, str]:
-    return {"field": f"passages.{fault.number - 1}.text", "code": fault.finding.kind.value, "detail": str(fault)}
+def _fault(new: curation.NewFault) -> dict[str, str]:
+    return {"field": f"passages.{new.number - 1}.text", "code": new.fault.kind.value, "detail": str(new)}
 
 
 # API names of columns that have another name in the database.

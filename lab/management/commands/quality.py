@@ -80,6 +80,6 @@ def _figures(measured: planting.Measured, seed: int) -> dict[str, Any]:
             for missed in measured.missed
         ],
         "false_alarms": [
-            {"kind": finding.kind, "words": finding.words, "mend": finding.mend} for _, finding in measured.wrongly
+            {"kind": fault.kind, "words": fault.words, "mend": fault.mend} for _, fault in measured.wrongly
         ],
     }

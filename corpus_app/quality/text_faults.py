@@ -1,4 +1,4 @@
-"""The findings of the text-quality gate: position, kind, proposed correction and severity."""
+"""Defects of text, found by the text-quality gate: position, kind, proposed correction and severity."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REPORTED = frozenset({Kind.MISSING_SPACE, Kind.RUN_TOGETHER, Kind.LIGATURE, Kin
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class TextFault:
     start: int
     """In code points of the text; `end` is exclusive."""
     end: int
