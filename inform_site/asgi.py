@@ -17,7 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inform_site.settings")
 site = serving.make_site()
 
 from inform_site import releases  # noqa: E402  # imports models, so after setup
-from inform_site.intake import limit_bodies  # noqa: E402
+from inform_site.body_limits import limit_bodies  # noqa: E402
 from inform_site.monitoring.requests import watch_requests  # noqa: E402
 
 try:

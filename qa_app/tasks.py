@@ -12,7 +12,7 @@ from django.utils import timezone
 from corpus_app import search
 from qa_app.answers import contexts
 from qa_app.evaluation import corpus_calibration, golden_runs
-from qa_app.feedback import deriving, gaps, trials
+from qa_app.feedback import deriving, gaps, proposal_measurement
 from qa_app.following import followers, outbox, renewal
 from qa_app.models import Feedback, SentQuestion
 from qa_app.privacy import erasing
@@ -102,6 +102,6 @@ def propose_changes() -> None:
 def measure_proposals() -> None:
     """Measure one waiting proposal; the schedule comes back for the next, so that other work is not held up."""
     try:
-        trials.measure_next()
+        proposal_measurement.measure_next()
     except search.EncoderUnavailable as error:
         logger.error("%s", error)

@@ -1,7 +1,7 @@
 """Read access to the corpus, and every retrieval query.
 
 Readers see published studies only; questions also leave out retracted ones. Each query applies both rules itself, to
-the rows of one snapshot.
+the rows of one snapshot. Nothing is stored: `hypothetical` writes rows and rolls them back.
 """
 
 from common.pipelining import CUT_OFF, statement_pipeline
@@ -24,6 +24,7 @@ from corpus_app.search.citation_states import STILL_THERE, states, study_states
 from corpus_app.search.curated_questions import questions_naming, questions_of, questions_typed
 from corpus_app.search.findings import findings, findings_naming, most_compared
 from corpus_app.search.hybrid import find
+from corpus_app.search.hypothetical import with_alias, with_question
 from corpus_app.search.named_studies import named_studies
 from corpus_app.search.passages import (
     as_record,
@@ -45,7 +46,6 @@ from corpus_app.search.studies import certainties, concepts_of, find_study, publ
 from corpus_app.search.study_counts import counted_studies, journals
 from corpus_app.search.study_scores import score_studies
 from corpus_app.search.titles import titles_typed
-from corpus_app.search.trials import with_alias, with_question
 from corpus_app.search.versions import (
     corpus_changed_at,
     corpus_version,

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
-from inform_site import queue
+from inform_site import queue_setup
 from inform_site.backups import archive, loading, making, programs
 from inform_site.backups.archive import Manifest
 from inform_site.backups.loading import Say
@@ -64,7 +64,7 @@ def restore(path: Path, *, say: Say, is_replaced: bool = False) -> Restored:
     loading.load(path, manifest, database=None, server=version, say=say)
     say("Bringing the tables up to date")
     call_command("migrate", interactive=False, verbosity=0)
-    queue.install()
+    queue_setup.install()
     with programs.connect() as server:
         server.execute("VACUUM ANALYZE")
     key = archive.read_key(path)

@@ -16,11 +16,11 @@ from django.utils.translation import gettext_noop as N_
 
 from corpus_app import hooks, search
 from qa_app.answers import answering, contexts, passage_search, redaction, storing, study_filters
+from qa_app.answers.changes import Changes, changes_between
 from qa_app.answers.contexts import ExpiredContext as ExpiredContext
 from qa_app.answers.contexts import Opened, WrittenPart
 from qa_app.answers.contexts import UnknownContext as UnknownContext
 from qa_app.answers.payload import Payload
-from qa_app.answers.renewing import Changes, changes_between
 from qa_app.answers.time_limit import limited
 from qa_app.models import Answer, CorpusCalibration, question_key
 from qa_app.pipeline.policy import BadPolicy as BadPolicy

@@ -8,7 +8,7 @@ from typing import Any
 
 from corpus_app.records import Notice
 from qa_app.answers import redaction, storing
-from qa_app.answers.renewing import Changes, Study, changes_between
+from qa_app.answers.changes import Changes, Study, changes_between
 from qa_app.models import Answer, AnswerChange
 
 Payload = Mapping[str, Any]

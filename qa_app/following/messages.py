@@ -15,7 +15,7 @@ from django.utils.http import urlencode
 
 from common.encryption import decrypt
 from corpus_app import search
-from qa_app.answers.renewing import Payload
+from qa_app.answers.changes import Payload
 from qa_app.following import followers
 from qa_app.following.difference import find_difference
 from qa_app.models import AnswerChange, Delivery, Follower

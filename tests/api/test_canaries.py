@@ -17,8 +17,8 @@ from corpus_app import curation, indexing, passages
 from corpus_app.models import Concept, ConceptRelation, ConceptRelationStudy, Passage, Study, StudyConcept
 from corpus_app.search import versions
 from inform_site import assistants
+from inform_site.body_limits import limit_bodies
 from inform_site.clients.keys import Made
-from inform_site.intake import limit_bodies
 from inform_site.serving import make_site
 from qa_app.answers import asking
 from tests.api.conftest import V1, described, get, routes, send

@@ -20,7 +20,7 @@ from corpus_app import indexing, tasks
 from corpus_app.curation import jobs
 from corpus_app.models import CorpusEvent, ImportItem, ImportJob, IndexBatch, PassageVector, Study
 from corpus_app.records import Status
-from inform_site import queue
+from inform_site import queue_setup
 from inform_site.models import QueueBeat
 from tests.builders import make_curator, make_study
 from tests.fakes import WordHashEncoder
@@ -49,7 +49,7 @@ def start_worker(
     monkeypatch.setattr(settings, "QUEUE_IN_DATABASE", True)
     options = {"conn_string": environment["DATABASE_URL"]}
     monkeypatch.setattr(settings, "CELERY_BROKER_TRANSPORT_OPTIONS", options)
-    queue.install()
+    queue_setup.install()
     started: list[subprocess.Popen[bytes]] = []
 
     def start(*options: str) -> subprocess.Popen[bytes]:

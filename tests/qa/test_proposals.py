@@ -12,7 +12,7 @@ from corpus_app.models import ConceptAlias, CorpusEvent, Finding, Study, StudyTe
 from qa_app import tasks
 from qa_app.answers import asking
 from qa_app.evaluation import golden_set
-from qa_app.feedback import ratings, trials, troubles
+from qa_app.feedback import proposal_measurement, ratings, troubles
 from qa_app.models import EvaluationRun, Feedback, GoldenQuestion, Proposal
 from tests.builders import make_curator
 from tests.qa.conftest import ASKED
@@ -136,7 +136,7 @@ def test_the_half_kept_apart_proposes_nothing_and_lacks_what_the_evidence_repeat
     golden = [golden_set.golden_of({"id": f"q-{n}", "question": f"Question {n}?"} | names) for n in range(40)]
     apart = [one for one in golden if golden_set.is_held_out(one)]
     assert 10 < len(apart) < 30
-    halves = trials.split(golden, [apart[0].question.upper()])
+    halves = proposal_measurement.split(golden, [apart[0].question.upper()])
     assert halves["kept_apart"] == apart[1:]
     assert not any(one in apart for one in halves["proposing"])
 

@@ -20,7 +20,7 @@ from django.core.management.base import CommandError
 from django.db import OperationalError
 
 from corpus_app.indexing import Progress
-from inform_site import queue, web
+from inform_site import queue_setup, web
 from inform_site.curator import ensure_development_curator
 from inform_site.management.commands import up
 from inform_site.postgres import EmbeddedPostgres
@@ -160,10 +160,10 @@ def test_queue_in_the_database_is_installed_once(settings: Any) -> None:
     name = f"queue_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
     SERVER.create_database(name)
     where = f"host='{SERVER.socket_dir}' user=postgres dbname={name}"
-    assert not queue.install()  # elsewhere it needs nothing
+    assert not queue_setup.install()  # elsewhere it needs nothing
     settings.QUEUE_IN_DATABASE = True
     settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"conn_string": where}
 
-    assert [queue.install(), queue.install()] == [True, False]
+    assert [queue_setup.install(), queue_setup.install()] == [True, False]
     with psycopg.connect(where) as connection:
         assert connection.execute("SELECT pgmq.create('celery')")

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from corpus_app import curation, sources
 from corpus_app.models import CorpusEvent, CorpusLexicon, Study
 from corpus_app.records import Status
-from inform_site import queue
+from inform_site import queue_setup
 from inform_site.releases import require_known_database
 
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         require_known_database()
         self.stdout.write("Preparing the database")
         call_command("migrate", interactive=False, verbosity=0)
-        queue.install()
+        queue_setup.install()
         call_command("collectstatic", interactive=False, verbosity=0)
         if settings.CORPUS_FOLDER is not None:
             self._import(settings.CORPUS_FOLDER)

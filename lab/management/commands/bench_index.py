@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from corpus_app import indexing
 from corpus_app.models import IndexBatch, PassageSentence, PassageVector, Study
-from inform_site import queue
+from inform_site import queue_setup
 
 ROUNDS, SECONDS, START_SECONDS = 3, 60, 120.0
 CORES = os.cpu_count() or 1
@@ -40,7 +40,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, rounds: int, seconds: float, **options: Any) -> None:
         if not settings.QUEUE_IN_DATABASE:
             raise CommandError("Only a data directory of its own is measured: unset CELERY_BROKER_URL and REDIS_URL.")
-        queue.install()
+        queue_setup.install()
         rates: dict[int, list[float]] = {1: [], 2: []}
         for _ in range(rounds):
             for count in rates:

@@ -11,7 +11,7 @@ from django.test import Client
 
 from corpus_app.api.desk.imports import ImportsView
 from corpus_app.models import ImportJob
-from inform_site import intake
+from inform_site import body_limits
 from inform_site.clients.keys import Made
 from inform_site.serving import make_site
 from tests.api.conftest import V1
@@ -27,7 +27,7 @@ MEGABYTE = b"x" * 1_000_000
 
 @pytest.fixture
 def address(db: None) -> Iterator[str]:
-    with serving(intake.limit_bodies(make_site())) as url:
+    with serving(body_limits.limit_bodies(make_site())) as url:
         yield url
 
 
