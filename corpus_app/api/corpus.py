@@ -10,8 +10,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import parameters
 from corpus_app import search
-from corpus_app.api import parameters, shapes
+from corpus_app.api import shapes
 from corpus_app.api.resources import FIELDS, Resource, found_or_404, is_id
 from corpus_app.facets import Facet, parameter_of
 from corpus_app.public import browsing, changes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter
@@ -12,14 +12,9 @@ from rest_framework import generics
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import parameters
 from corpus_app import search
-from corpus_app.api import parameters
 from corpus_app.api.shapes import Shape
-
-if TYPE_CHECKING:  # generic for the type checker alone
-    GenericAPIView = generics.GenericAPIView[Any]
-else:
-    GenericAPIView = generics.GenericAPIView
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,80}")
 FIELDS = OpenApiParameter(
@@ -27,7 +22,7 @@ FIELDS = OpenApiParameter(
 )
 
 
-class Resource(GenericAPIView):
+class Resource(generics.GenericAPIView[Any]):
     """Read alone, by anybody within a quota."""
 
     scope = "read"

@@ -2,94 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
-from django.contrib.auth.models import User
 from django.http import Http404
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
-from rest_framework import exceptions, generics
+from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import parameters
+from common.desk_api import TAG, DeskAPIView, NotPossible, Stale, key_of, person, version_seen
 from qa_app.api import desk_shapes
 from qa_app.api.answers import refuse_unknown
 from qa_app.evaluation import golden_runs
 from qa_app.feedback import gaps
 from qa_app.models import EvaluationRun, Gap, GoldenQuestion
 
-if TYPE_CHECKING:  # generic for the type checker alone
-    GenericAPIView = generics.GenericAPIView[Any]
-else:
-    GenericAPIView = generics.GenericAPIView
-
-TAG = ["Desk"]
-LIST_PARAMETERS = ("cursor", "limit")
 MAX_NOTE_LENGTH = 2_000
 GAP_FIELDS = ("status", "assigned_to", "note")
 
 
-class Stale(exceptions.APIException):
-    status_code = 412
-    default_code = "stale"
-
-    def __init__(self, version: str) -> None:
-        super().__init__(f"It is at version {version} now. Read it again, then make your change.")
-        self.present_version = version
+def _invalid(name: str, words: str) -> exceptions.ValidationError:
+    return exceptions.ValidationError({name: [exceptions.ErrorDetail(words, "invalid")]})
 
 
-class NotPossible(exceptions.APIException):
-    status_code = 422
-    default_code = "not_possible"
-
-
-class DeskView(GenericAPIView):
-    """Acts as the key's owner, and does what that person may do at the desk."""
-
-    scope = "evaluate"
-    quota: Mapping[str, str] = {"GET": "read", "POST": "write", "PATCH": "write"}
-    known: ClassVar[tuple[str, ...]] = ()
-
-    def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
-        super().initial(request, *arguments, **options)
-        unknown = [name for name in request.query_params if name not in self.known][:20]
-        if unknown:
-            advice = f"Leave it out; the parameters are {', '.join(self.known)}." if self.known else "Leave it out."
-            raise exceptions.ValidationError(
-                {
-                    name[:100].replace("\0", "\\0"): [exceptions.ErrorDetail(advice, "unknown_parameter")]
-                    for name in unknown
-                }
-            )
-
-    def page(self, rows: Any, shape: Any) -> Response:
-        found: Any = self.paginate_queryset(rows)
-        return self.get_paginated_response(shape(found, many=True).data)
-
-
-def _key(text: str, what: str) -> int:
-    """Return the primary key. Raises Http404 for an impossible one."""
-    if text.isascii() and text.isdecimal() and len(text) < 19:
-        return int(text)
-    raise Http404(f"There is no {what} with this id.")
-
-
-def _refused(name: str, words: str, code: str = "invalid") -> exceptions.ValidationError:
-    return exceptions.ValidationError({name: [exceptions.ErrorDetail(words, code)]})
-
-
-def _chosen(request: Request, name: str, values: list[str]) -> str | None:
-    value = request.query_params.get(name)
-    if value is not None and value not in values:
-        raise _refused(name, f"Choose one of {', '.join(values)}.", "unknown")
-    return value
-
-
-class GapsView(DeskView):
-    scope = "curate"
+class GapsView(DeskAPIView):
     permission = "qa_app.view_gap"
     ordering = ("-demanded", "-last_asked_at", "-pk")
-    known = ("status", *LIST_PARAMETERS)
+    known = ("status", *parameters.OF_LISTS)
 
     @extend_schema(
         operation_id="list_gaps", summary="What the corpus does not answer, the most asked first", tags=TAG,
@@ -98,12 +38,11 @@ class GapsView(DeskView):
     )  # fmt: skip
     def get(self, request: Request) -> Response:
         rows = gaps.list_leaders().select_related("assigned_to")
-        status = _chosen(request, "status", Gap.Status.values)
+        status = parameters.one_of(request, "status", Gap.Status.values)
         return self.page(rows.filter(status=status) if status else rows, desk_shapes.ListedGap)
 
 
-class GapView(DeskView):
-    scope = "curate"
+class GapView(DeskAPIView):
     permission = {"GET": "qa_app.view_gap", "PATCH": "qa_app.change_gap"}
     if_match: ClassVar = {"PATCH": True}
 
@@ -126,13 +65,13 @@ class GapView(DeskView):
     def patch(self, request: Request, gap_id: str) -> Response:
         wanted = _gap_changes(request.data)
         try:
-            gaps.update_gap(_key(gap_id, "gap"), seen=str(request.version_seen), **wanted)  # type: ignore[attr-defined]
+            gaps.update_gap(key_of(gap_id, "gap"), seen=str(version_seen(request)), **wanted)
         except Gap.DoesNotExist as missing:
             raise Http404("There is no gap with this id.") from missing
         except gaps.VersionConflict as changed:
             raise Stale(changed.version) from changed
         except gaps.UnknownAssignee as nobody:
-            raise _refused("assigned_to", str(nobody), "unknown") from nobody
+            raise parameters.refuse("assigned_to", str(nobody)) from nobody
         return _shown(gap_id)
 
 
@@ -140,7 +79,7 @@ def _shown(gap_id: str) -> Response:
     gap = (
         gaps.list_leaders()
         .select_related("assigned_to", "last_answer", "result")
-        .filter(pk=_key(gap_id, "gap"))
+        .filter(pk=key_of(gap_id, "gap"))
         .first()
     )
     if gap is None:
@@ -153,19 +92,20 @@ def _gap_changes(body: Any) -> dict[str, Any]:
     refuse_unknown(body, GAP_FIELDS)
     wanted = dict(body)
     if "status" in wanted and wanted["status"] not in Gap.Status.values:
-        raise _refused("status", f"Choose one of {', '.join(Gap.Status.values)}.", "unknown")
+        raise parameters.refuse("status", f"Choose one of {', '.join(Gap.Status.values)}.")
     note = wanted.get("note", "")
     if not isinstance(note, str) or len(note) > MAX_NOTE_LENGTH:
-        raise _refused("note", f"Send text of at most {MAX_NOTE_LENGTH:,} characters.")
+        raise _invalid("note", f"Send text of at most {MAX_NOTE_LENGTH:,} characters.")
     if not isinstance(wanted.get("assigned_to"), str | None):
-        raise _refused("assigned_to", "Send a username, or null for nobody.")
+        raise _invalid("assigned_to", "Send a username, or null for nobody.")
     return wanted
 
 
-class GoldenQuestionsView(DeskView):
+class GoldenQuestionsView(DeskAPIView):
+    scope = "evaluate"
     permission = "qa_app.view_goldenquestion"
     ordering = ("key",)
-    known = LIST_PARAMETERS
+    known = parameters.OF_LISTS
 
     @extend_schema(
         operation_id="list_golden_questions", summary="The curators' test questions", tags=TAG,
@@ -175,11 +115,12 @@ class GoldenQuestionsView(DeskView):
         return self.page(GoldenQuestion.objects.all(), desk_shapes.GoldenQuestion)
 
 
-class RunsView(DeskView):
+class RunsView(DeskAPIView):
+    scope = "evaluate"
     permission = {"GET": "qa_app.view_evaluationrun", "POST": "qa_app.add_evaluationrun"}
     failures = {"POST": (422,)}
     ordering = ("-pk",)
-    known = LIST_PARAMETERS
+    known = parameters.OF_LISTS
 
     @extend_schema(
         operation_id="list_evaluation_runs", summary="Runs of the golden questions, the newest first", tags=TAG,
@@ -195,7 +136,7 @@ class RunsView(DeskView):
     def post(self, request: Request) -> Response:
         refuse_unknown(request.data if isinstance(request.data, dict) else {}, ())
         try:
-            run = golden_runs.create_run(by=cast(User, request.user))
+            run = golden_runs.create_run(by=person(request))
         except golden_runs.NoGoldenQuestions as nothing:
             raise NotPossible(str(nothing)) from nothing
         golden_runs.notify_worker()
@@ -203,7 +144,8 @@ class RunsView(DeskView):
         return Response(desk_shapes.Run(run).data, status=202, headers=headers)
 
 
-class RunView(DeskView):
+class RunView(DeskAPIView):
+    scope = "evaluate"
     permission = "qa_app.view_evaluationrun"
 
     @extend_schema(
@@ -211,7 +153,7 @@ class RunView(DeskView):
         responses=desk_shapes.Run,
     )  # fmt: skip
     def get(self, request: Request, run_id: str) -> Response:
-        run = EvaluationRun.objects.filter(pk=_key(run_id, "evaluation run")).first()
+        run = EvaluationRun.objects.filter(pk=key_of(run_id, "evaluation run")).first()
         if run is None:
             raise Http404("There is no evaluation run with this id.")
         return Response(desk_shapes.Run(run).data)

@@ -1,29 +1,24 @@
-"""The base of the desk's API views: the acting user, and curation errors as HTTP problems."""
+"""The base of the curators' API views: permissions, bodies, and curation errors as HTTP problems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, ClassVar, cast
+from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.db import DataError, IntegrityError
-from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common.desk_api import DeskAPIView, NotPossible, Stale, person
 from corpus_app import curation
-from corpus_app.api import parameters
 from corpus_app.api.desk.bodies import Body
-from corpus_app.api.resources import GenericAPIView
-from corpus_app.api.shapes import Shape
 from corpus_app.curation import acts
 from corpus_app.models import Study
 
-TAG = ["Desk"]
 CLASH = (
     "Somebody else saved something at the same moment that stands in its way. "
     "Nothing was saved: look again, then repeat."
@@ -31,64 +26,18 @@ CLASH = (
 OUT_OF_BOUNDS = "It holds something that no row can hold, such as a number that is too large. Nothing was saved."
 
 
-class Stale(exceptions.APIException):
-    status_code = HTTPStatus.PRECONDITION_FAILED
-    default_code = "stale"
-
-    def __init__(self, version: object) -> None:
-        super().__init__(f"It is at version {version} now. Read it again, then make your change.")
-        self.present_version = str(version)
-
-
 class Conflict(exceptions.APIException):
     status_code = HTTPStatus.CONFLICT
     default_code = "conflict"
-
-
-class NotPossible(exceptions.APIException):
-    """A refusal by the service layer; `errors` lists the reasons by field."""
-
-    status_code = HTTPStatus.UNPROCESSABLE_ENTITY
-    default_code = "not_possible"
-
-    def __init__(self, detail: str, errors: list[dict[str, str]] | None = None) -> None:
-        super().__init__(detail)
-        self.errors = errors
 
 
 class NotPermitted(exceptions.PermissionDenied):
     default_code = "not_permitted"
 
 
-class DeskView(GenericAPIView):
-    """Acts as the key's owner, and does what that person may do at the desk."""
-
-    scope = "curate"
-    quota: Mapping[str, str] = {"GET": "read", "POST": "write", "PATCH": "write", "DELETE": "write"}
-    ordering: ClassVar[tuple[str, ...]] = ("pk",)
-    known: ClassVar[tuple[str, ...]] = ()
-    """The query parameters that the view accepts."""
-
-    def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
-        super().initial(request, *arguments, **options)
-        parameters.refuse_unknown(request, self.known, always=())
-
+class DeskView(DeskAPIView):
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(_as_problem(exc))
-
-    def page(self, rows: Any, shape: type[Shape]) -> Response:
-        """Return one page of a queryset, in the view's `ordering`."""
-        found: Any = self.paginate_queryset(rows)
-        return self.get_paginated_response(shape(found, many=True).data)
-
-
-def person(request: Request) -> User:
-    return cast(User, request.user)  # a key that curates has an owner
-
-
-def version_seen(request: Request) -> str | None:
-    """Return the version in the If-Match header of a view that declares `if_match`."""
-    return cast("str | None", request.version_seen)  # type: ignore[attr-defined]
 
 
 def require_permissions(request: Request, *permissions: str) -> None:
@@ -103,13 +52,6 @@ def read_body(shape: type[Body], request: Request, *, partial: bool = False) -> 
     body = shape(data=request.data, partial=partial)
     body.is_valid(raise_exception=True)
     return dict(body.validated_data)
-
-
-def key_of(text: str, what: str) -> int:
-    """Parse a row's key in a URL. Raises Http404 when it is no number."""
-    if text.isascii() and text.isdecimal() and len(text) < 19:
-        return int(text)
-    raise Http404(f"There is no {what} with this id.")
 
 
 # HTTP errors by the exception of the service layer; the first match counts.

@@ -10,9 +10,10 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from corpus_app.api import parameters
+from common import parameters
+from common.desk_api import TAG, key_of, person
 from corpus_app.api.desk import bodies, imports, shapes
-from corpus_app.api.desk.base import TAG, DeskView, key_of, person, read_body
+from corpus_app.api.desk.base import DeskView, read_body
 from corpus_app.api.shapes import WithExtras
 from corpus_app.curation import bulk
 from corpus_app.curation.changing import Planned

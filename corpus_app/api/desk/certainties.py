@@ -9,10 +9,11 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schem
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import parameters
+from common.desk_api import TAG, key_of, person
 from corpus_app import curation
-from corpus_app.api import parameters
 from corpus_app.api.desk import bodies, shapes
-from corpus_app.api.desk.base import TAG, DeskView, key_of, person, read_body, require_permissions
+from corpus_app.api.desk.base import DeskView, read_body, require_permissions
 from corpus_app.models import OutcomeCertainty
 
 JUDGEMENT = OpenApiExample(

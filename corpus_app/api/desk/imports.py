@@ -15,10 +15,11 @@ from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import parameters
+from common.desk_api import TAG, NotPossible, key_of, person
 from corpus_app import curation
-from corpus_app.api import parameters
 from corpus_app.api.desk import bodies, shapes
-from corpus_app.api.desk.base import TAG, DeskView, NotPossible, key_of, person, read_body
+from corpus_app.api.desk.base import DeskView, read_body
 from corpus_app.api.shapes import WithExtras
 from corpus_app.curation import effects, jobs, previewing
 from corpus_app.models import ImportItem, ImportJob

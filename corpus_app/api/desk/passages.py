@@ -9,9 +9,10 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common.desk_api import TAG, key_of, person, version_seen
 from corpus_app import curation
 from corpus_app.api.desk import bodies, shapes
-from corpus_app.api.desk.base import TAG, DeskView, key_of, person, read_body, require_permissions, version_seen
+from corpus_app.api.desk.base import DeskView, read_body, require_permissions
 from corpus_app.api.desk.studies import find as find_study
 from corpus_app.models import Passage
 

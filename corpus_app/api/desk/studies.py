@@ -10,19 +10,11 @@ from rest_framework import exceptions, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import parameters
+from common.desk_api import TAG, key_of, person, version_seen
 from corpus_app import curation, records
-from corpus_app.api import parameters
 from corpus_app.api.desk import bodies, shapes
-from corpus_app.api.desk.base import (
-    TAG,
-    Conflict,
-    DeskView,
-    key_of,
-    person,
-    read_body,
-    require_permissions,
-    version_seen,
-)
+from corpus_app.api.desk.base import Conflict, DeskView, read_body, require_permissions
 from corpus_app.api.resources import is_id
 from corpus_app.curation import history
 from corpus_app.models import Collection, Finding, Study
