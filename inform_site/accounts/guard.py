@@ -34,6 +34,8 @@ FACTOR_NEEDED = "This desk asks for a second factor. Add an app or a passkey, th
 
 
 class DeskGuard:
+    """End sessions that are over, ask for what is missing before a page of the desk, and record what was done there."""
+
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 

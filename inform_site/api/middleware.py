@@ -44,7 +44,7 @@ def is_of_api(request: HttpRequest) -> bool:
 
 
 def is_for_program(request: HttpRequest) -> bool:
-    """Return the same before the address is resolved."""
+    """Return whether the request is for the API, also before its path has been resolved to a view."""
     if is_of_api(request):
         return True
     try:
