@@ -9,19 +9,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from corpus_app.records import Concept, ConceptRole, Design, Finding, Lean, Study
-from qa_app.pipeline.lexicon import SENTENCE_END, words_of
+from qa_app.pipeline.lexicon import SENTENCE_END, language_table, words_of
 from qa_app.pipeline.records import StudyLean
 from qa_app.pipeline.text import stem
 
 OUTCOME_ROLES = frozenset({ConceptRole.OUTCOME, ConceptRole.CONDITION})
 MEASURE_ROLES = frozenset({ConceptRole.MEASURE})
 COMPARED_ROLES = frozenset({ConceptRole.THING, ConceptRole.PARAMETER, ConceptRole.GROUP, ConceptRole.CONDITION})
-LESS_WORDS = frozenset(
-    {"no", "non", "not", "without", "less", "lower", "fewer", "reduced", "lowest", "smaller", "minimal"}
-)
-"""Words for less of something, or none of it: a comparator so described is not another intervention."""
-EARLIER_WORDS = frozenset({"before", "baseline", "pre"})
-"""Words for the same people earlier: a change of one group over time compares no two things."""
+COMPARATORS = language_table("comparators")["comparators"]
+EARLIER_WORDS = frozenset(COMPARATORS["earlier"])
 SHORTEST_STEMMED = 4  # letters; shorter names are abbreviations, and a stem would confuse them
 SIDES = (Lean.YES, Lean.NO, Lean.NO_CLEAR_DIFFERENCE)
 LEAST_STUDIES = 3  # a judgement: fewer are no body of evidence
@@ -288,4 +284,4 @@ def _stems(text: str) -> tuple[str, ...]:
     return tuple(stem(word) if len(word) >= SHORTEST_STEMMED else word for word in words)
 
 
-_LESS_STEMS = frozenset(stem for word in LESS_WORDS for stem in _stems(word))
+_LESS_STEMS = frozenset(stem for word in COMPARATORS["less"] for stem in _stems(word))
