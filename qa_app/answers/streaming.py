@@ -343,7 +343,9 @@ async def _follow(request: _Request, job: _AnswerJob | None = None, sent: int = 
     watcher = _Watcher()
     if job is None or not job.join(watcher):
         if job is not None and request.admit and (seconds := await sync_to_async(_admit)(request.admit)):
-            yield Event(_event_id(job.key, sent + 1, 0), "error", {"status": 429, "detail": str(quota.QuotaUsedUp(seconds))})
+            yield Event(
+                _event_id(job.key, sent + 1, 0), "error", {"status": 429, "detail": str(quota.QuotaUsedUp(seconds))}
+            )
             return
         job, sent = _AnswerJob(request), 0
         job.join(watcher)

@@ -2,8 +2,8 @@
 
 A delivery is claimed and prepared in a transaction of its own, which ends before the message leaves the site: its words
 are written, and the mail server or the name of the receiver is looked up. A worker that is killed before loses nothing.
-If it is killed after, nobody knows whether the message left: a webhook is sent again, since its receiver knows the id; a
-mail is not, and the desk shows it.
+If it is killed after, nobody knows whether the message left: a webhook is sent again, since its receiver knows the id;
+a mail is not, and the desk shows it.
 """
 
 from __future__ import annotations
