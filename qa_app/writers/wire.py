@@ -60,8 +60,8 @@ def send(
 ) -> None:
     """Read the server's response into `completion`; `options` are further fields of the request.
 
-    A reader that has enough of a stream closes the connection. Raises RequestRejected and TooLong when the server rejects
-    the request, and ServerFailed for every other failure.
+    A reader that has enough of a stream closes the connection. Raises RequestRejected and TooLong when the server
+    rejects the request, and ServerFailed for every other failure.
     """
     if deadline.is_over:
         raise ServerFailed("timeout", LATE)
