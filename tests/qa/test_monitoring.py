@@ -164,7 +164,7 @@ def test_the_desk_says_in_words_what_is_late_and_what_it_costs(client: Client, s
     )
     client.force_login(make_superuser())
     page = client.get(reverse("admin:index"))
-    assert not [finding for finding in page.context["health"] if finding.needs_care]
+    assert not [part for part in page.context["health"] if part.needs_care]
     assert page.content.index(b'id="panel-1"') < page.content.index(b'id="panel-health"'), (
         "all is well: work comes first"
     )
@@ -176,7 +176,7 @@ def test_the_desk_says_in_words_what_is_late_and_what_it_costs(client: Client, s
     settings.OPENAI_MODEL, settings.OPENAI_BASE_URL, settings.OPENAI_DAILY_LIMIT = "small", "http://127.0.0.1:9", 2.0
     page = client.get(reverse("admin:index"))
 
-    said = {finding.part: (finding.state, finding.needs_care) for finding in page.context["health"]}
+    said = {part.name: (part.state, part.needs_care) for part in page.context["health"]}
     assert said["Imports and bulk edits"] == ("nothing done for 3 hours: is its worker running?", True)
     assert said["Mail to followers"] == ("last done 2 minutes ago", False)
     assert said["Language model"] == ("small; 1.90 spent today of 2.00", True)
@@ -194,7 +194,7 @@ def test_a_backup_that_fails_is_told_at_the_desk_in_metrics_and_readiness(
 
     def told() -> tuple[str, bool, list[str]]:
         page = client.get(reverse("admin:index"))
-        (backups,) = (finding for finding in page.context["health"] if finding.part == "Backups")
+        (backups,) = (part for part in page.context["health"] if part.name == "Backups")
         return backups.state, backups.needs_care, [words for words in health.state()[0]["delays"] if "backup" in words]
 
     assert told() == ("nobody has made one yet", True, ["No backup has been made yet."])
