@@ -90,6 +90,7 @@ def compose(
     leaders = (
         [q for q in plain if context.leads(q)] or [q for q in plain if context.has_figure(q)] or [*plain, *ordinary]
     )
+    leaders = [q for q in leaders if q.passage.passage_id in context.on_people] or leaders
     leader = next((study for study in ranked if any(q.study_id == study for q in leaders)), None)
     if leader is None:
         return None

@@ -27,6 +27,7 @@ from qa_app.pipeline.matter import (
     is_on_what_is_asked,
     is_strength_asked,
     passages_on_outcome,
+    passages_on_people,
     studies_of_other_sides,
     unstudied_relation,
 )
@@ -107,6 +108,7 @@ def gather(
         leans={finding.finding_id: finding.lean for finding in findings},
         leading=_leading(query, facts, stances, plain, findings),
         on_outcome=passages_on_outcome(query, [c.passage for c in candidates], findings, facts),
+        on_people=passages_on_people(query, plain, findings, facts),
         sides=stances.sides if query.aspect is Aspect.DISAGREEMENT else {},
         bindings=bindings,
         figures=frozenset(pk for pk, _ in _bindings(figure, plain)) if figure else frozenset(),

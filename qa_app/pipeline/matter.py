@@ -149,6 +149,27 @@ def passages_on_outcome(
     )  # fmt: skip
 
 
+def passages_on_people(
+    query: Query, passages: Iterable[Passage], findings: Iterable[Finding], facts: CorpusFacts
+) -> frozenset[int]:
+    """Return the plain passages of studies of the people that a question names, on one of its interventions."""
+    wanted, asked = query.facets.values, frozenset((*query.intervention, *query.comparator))
+    mapped = {f.finding_id: agreement.map_finding(f, facts.aliases) for f in findings} if wanted else {}
+
+    def is_on(passage: Passage) -> bool:
+        own = mapped.get(passage.finding_id or 0)
+        named = {mention.concept.concept_id for mention in facts.concept_index.find(passage.text)}
+        return not asked or bool(asked & (named | (own.intervention | own.comparator if own else frozenset())))
+
+    return frozenset(
+        passage.passage_id
+        for passage in passages
+        if wanted and passage.kind is PassageKind.PLAIN
+        and all(set(passage.study.values_of(key)) & set(values) for key, values in wanted.items())
+        and is_on(passage)
+    )  # fmt: skip
+
+
 def unstudied_relation(query: Query, sentences: Iterable[str], findings: Iterable[Finding], facts: CorpusFacts) -> str:
     """Return the interventions with the outcomes that a question asks about, where nothing cited is on both.
 

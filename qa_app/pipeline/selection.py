@@ -51,6 +51,8 @@ class SelectionContext:
     """Findings of which one opens the answer, whichever study it is of; empty where any may."""
     on_outcome: frozenset[int] = frozenset()
     """Plain passages on an outcome that the question names, by id: they open before findings on others."""
+    on_people: frozenset[int] = frozenset()
+    """Plain passages on the people and an intervention that the question names, by id: one of them opens the answer."""
     sides: Mapping[int, Lean] = field(default_factory=dict)
     """The side of each finding where a question asks why studies disagree: the answer opens with each."""
     bindings: Mapping[tuple[int, int], float] = field(default_factory=dict)
