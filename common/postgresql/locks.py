@@ -29,4 +29,5 @@ def work_lock(key: int, part: int = 0) -> Iterator[bool]:
         yield row == (True,)
     finally:
         with suppress(psycopg.Error):  # a lost connection has released the lock
+            holder.rollback()  # and waits for it: a closed connection ends when the server notices
             holder.close()
