@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
 import psycopg
 from django.db import OperationalError, connection
@@ -25,9 +25,9 @@ def work_lock(key: int, part: int = 0) -> Iterator[bool]:
         row = holder.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [key, part]).fetchone()
     except psycopg.OperationalError as error:
         raise OperationalError(str(error)) from error
-    try:
-        yield row == (True,)
-    finally:
-        with suppress(psycopg.Error):  # a lost connection has released the lock
-            holder.rollback()  # and waits for it: a closed connection ends when the server notices
-            holder.close()
+    with closing(holder):
+        try:
+            yield row == (True,)
+        finally:  # at once: the server ends a closed connection when it notices
+            with suppress(psycopg.Error):  # a lost one has released the lock
+                holder.rollback()
