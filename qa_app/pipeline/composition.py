@@ -94,14 +94,9 @@ def compose(
     leader = next((study for study in ranked if any(q.study_id == study for q in leaders)), None)
     if leader is None:
         return None
+    headline = _headline([p for p in passages if p.study.study_id == leader], plain, context, policy, mode)
+    leader = headline.study_id
     place[leader] = -1
-    written = [q for q in plain if q.study_id == leader]
-    leading = written or _unwritten([p for p in passages if p.study.study_id == leader], context, policy, mode)
-    leading = [q for q in leading if context.leads(q)] or [q for q in leading if context.has_figure(q)] or leading
-    weights = policy if written else policy.for_unwritten
-    headline = _best(leading, context, weights)
-    if headline.passage.finding_id:
-        headline = _best([q for q in leading if context.is_on_outcome(q)] or leading, context, weights)
     fitting = [q for q in plain if context.is_on_outcome(q)]
     if context.sides:
         fitting = [q for q in plain if q.passage.finding_id in context.sides]
@@ -129,6 +124,28 @@ def compose(
     if not answer and not headline.is_plain:  # all that can be quoted is one quotation
         return Composition(headline, (), (headline,))
     return Composition(headline, summary, _in_order(answer, place)) if answer else None
+
+
+def _headline(
+    own: Sequence[Passage], plain: Sequence[Quotation], context: SelectionContext, policy: Policy, mode: Mode
+) -> Quotation:
+    """Return the sentence that opens the answer: of the leading study, whose passages are `own`, where one fits.
+
+    Where none of its plain sentences is on what the question asks about, any of its sentences may, or the plain one of
+    another study.
+    """
+    written = [q for q in plain if q.study_id == own[0].study.study_id]
+    if context.asked and written and not any(map(context.is_on_asked, written)):
+        if naming := [q for q in _unwritten(own, context, policy, mode) if context.is_on_asked(q)]:
+            return _best(naming, context, policy.for_unwritten)
+        written = [q for q in plain if context.is_on_asked(q)] or written
+    leading = written or _unwritten(own, context, policy, mode)
+    leading = [q for q in leading if context.leads(q)] or [q for q in leading if context.has_figure(q)] or leading
+    weights = policy if written else policy.for_unwritten
+    headline = _best(leading, context, weights)
+    if headline.passage.finding_id:
+        headline = _best([q for q in leading if context.is_on_outcome(q)] or leading, context, weights)
+    return headline
 
 
 def _best(quotations: Sequence[Quotation], context: SelectionContext, policy: Policy) -> Quotation:

@@ -11,6 +11,7 @@ from corpus_app.records import Finding, Hit, Lean, Passage, PassageKind, Study, 
 from qa_app.pipeline import agreement, answer_type, grounding, strength
 from qa_app.pipeline.answer_type import ExpectedAnswer
 from qa_app.pipeline.composition import Composition, compose
+from qa_app.pipeline.concepts import name_stems
 from qa_app.pipeline.coverage import missing_parts
 from qa_app.pipeline.effect_sizes import states_size
 from qa_app.pipeline.matter import (
@@ -108,6 +109,8 @@ def gather(
         leans={finding.finding_id: finding.lean for finding in findings},
         leading=_leading(query, facts, stances, plain, findings),
         on_outcome=passages_on_outcome(query, [c.passage for c in candidates], findings, facts),
+        asked=_asked_names(query),
+        compared={finding.finding_id: f"{finding.intervention} {finding.comparator}" for finding in findings},
         on_people=passages_on_people(query, plain, findings, facts),
         sides=stances.sides if query.aspect is Aspect.DISAGREEMENT else {},
         bindings=bindings,
@@ -153,6 +156,12 @@ def gather(
         absent=None if bindings else expected,
         grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),
     )
+
+
+def _asked_names(query: Query) -> tuple[frozenset[str], ...]:
+    asked = (*query.intervention, *query.comparator)
+    concepts = query.unstudied or [concept for concept in query.concepts if concept.concept_id in asked]
+    return tuple(stems for concept in concepts for stems in name_stems(concept))
 
 
 def _leading(

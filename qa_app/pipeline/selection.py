@@ -13,7 +13,7 @@ from corpus_app.records import Lean, Section
 from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.query import Query
 from qa_app.pipeline.quotations import Quotation
-from qa_app.pipeline.text import jaccard
+from qa_app.pipeline.text import jaccard, stem_set
 
 ROLES: Mapping[Section, float] = {
     Section.RESULTS: 1.0, Section.CONCLUSION: 1.0, Section.PRACTICAL_APPLICATIONS: 0.9, Section.ABSTRACT: 0.8,
@@ -53,6 +53,10 @@ class SelectionContext:
     """Plain passages on an outcome that the question names, by id: they open before findings on others."""
     on_people: frozenset[int] = frozenset()
     """Plain passages on the people and an intervention that the question names, by id: one of them opens the answer."""
+    asked: tuple[frozenset[str], ...] = ()
+    """Stems of each name of what the question asks about: what no study is about, or else its interventions."""
+    compared: Mapping[int, str] = field(default_factory=dict)
+    """What each finding compared, in its words, by its id."""
     sides: Mapping[int, Lean] = field(default_factory=dict)
     """The side of each finding where a question asks why studies disagree: the answer opens with each."""
     bindings: Mapping[tuple[int, int], float] = field(default_factory=dict)
@@ -76,6 +80,13 @@ class SelectionContext:
     def has_figure(self, option: Quotation) -> bool:
         """Tell whether the quotation holds the figure that the question asks for."""
         return option.passage.passage_id in self.figures
+
+    def is_on_asked(self, option: Quotation) -> bool:
+        """Tell whether the quotation's core sentence, or what its finding compared, has one of the names in `asked`."""
+        sentence = option.passage.sentences[option.core]
+        text = option.passage.text[sentence.start : sentence.end]
+        stems = stem_set(f"{text} {self.compared.get(option.passage.finding_id or 0, '')}")
+        return any(name <= stems for name in self.asked)
 
     def is_on_outcome(self, option: Quotation) -> bool:
         """Tell whether the quotation is on an outcome that the question names."""

@@ -125,10 +125,17 @@ def test_a_message_whose_end_is_in_doubt_is_refused_and_hides_no_second_one(
     with closing(Line(address, f"{V1}answers", JSON, *headers)) as line:
         line.send(content + b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         line.socket.settimeout(20)
-        replies = b"".join(iter(lambda: line.socket.recv(65_536), b""))  # until the server hangs up
+        replies, is_reset = b"", False
+        try:
+            while piece := line.socket.recv(65_536):
+                replies += piece
+        except (
+            ConnectionResetError
+        ):  # the server has hung up with the second message unread; the reply may be lost by that
+            is_reset = True
 
-    assert replies.startswith(b"HTTP/1.1 400 "), replies
-    assert replies.count(b"HTTP/1.1 ") == 1
+    assert replies.startswith(b"HTTP/1.1 400 ") or (is_reset and not replies), replies
+    assert replies.count(b"HTTP/1.1 ") <= 1
 
 
 UPLOAD = "/admin/corpus_app/importjob/add/"

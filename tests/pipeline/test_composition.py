@@ -15,6 +15,7 @@ from qa_app.pipeline.policy import Policy
 from qa_app.pipeline.quotations import LONGEST, Quotation, cut, has_statistics
 from qa_app.pipeline.records import Mode
 from qa_app.pipeline.selection import SelectionContext, select
+from qa_app.pipeline.text import stem_set
 from tests.pipeline.corpora import read_rows
 from tests.pipeline.values import TEXTS, make_passage, make_plain, make_query, make_scope, passage_lists
 
@@ -130,6 +131,35 @@ def test_a_finding_on_the_outcome_asked_about_opens_and_each_side_where_they_are
     assert opened(takeaway, fitting)[0] == SETS  # what sums a study up is on all its outcomes
     assert {REST, f"{REST[:-1]} too."} <= {*opened(near, fitting, other, leading=frozenset(sides), sides=sides)}
     assert opened(near, other, leading=frozenset([3]))[0] == f"{REST[:-1]} too."
+
+
+def test_what_is_asked_about_opens_where_no_plain_sentence_of_the_leading_study_names_it() -> None:
+    heavy = make_passage("Heavy loads suit beginners.")
+    other, passage = make_plain("Sets help beginners.", study="B"), make_passage(RESULT, study="B")
+    compared = make_plain("Lean mass rose by a kilogram.", finding_id=1)
+
+    def opened(name: str, *own: Passage, **more: Any) -> str:
+        scope = make_scope(asked=(stem_set(name),), **more)
+        found = compose([*own, make_passage(OTHER), other, passage], ["A", "B"], scope, POLICY, Mode.BEGINNER)
+        assert found is not None
+        return " ".join(found.headline.sentences)
+
+    plain = make_plain("Long rests helped strength.")
+    assert opened("rest", plain, heavy) == plain.text
+    assert opened("creatine", compared, compared={1: "creatine placebo"}) == compared.text
+    assert opened("heavy loads", plain, heavy) in {heavy.text, OTHER}  # any sentence of its own
+    assert opened("beginner", plain) == other.text  # or a plain one of another study
+    assert opened("protein", plain, heavy) == plain.text
+
+
+def test_where_people_are_named_a_study_of_them_opens() -> None:
+    first, second = make_plain(SETS), make_plain(REST, study="B")
+    rest = [make_passage(RESULT), make_passage(OTHER, study="B")]
+
+    for on_people, wanted in ((frozenset[int](), SETS), (frozenset([second.passage_id]), REST)):
+        found = compose([first, second, *rest], ["A", "B"], make_scope(on_people=on_people), POLICY, Mode.BEGINNER)
+        assert found is not None
+        assert " ".join(found.headline.sentences) == wanted
 
 
 GENEROUS = Policy(least_gain=-9.0, least_share=-9.0)

@@ -149,7 +149,7 @@ def test_the_payload_has_the_fields_of_schema_and_contract() -> None:
     fields = {name.removesuffix("[]") for row in rows for name in row.split(", ")}
 
     assert [(error.json_path, error.message) for error in Draft202012Validator(answer).iter_errors(body)] == []
-    assert fields - {"field", "sentences", "verdict", "support"} == set(body) - {"parent"}
+    assert fields - {"field", "sentences", "verdict", "support"} == set(body)
 
 
 def test_a_refusal_says_why_and_carries_nothing_that_pretends_support() -> None:

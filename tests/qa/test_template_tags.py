@@ -102,7 +102,7 @@ def get(path: str, **headers: str) -> HttpResponse:
 @pytest.mark.parametrize("name", ["site.css", "asking.js", "favicon.svg"])
 def test_files_are_sent_whole_by_an_asynchronous_server(name: str) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.filterwarnings("error", message="StreamingHttpResponse")
         reply = get(f"/static/{name}")
 
     assert reply.status_code == 200
