@@ -95,27 +95,10 @@ def gather(
         cited += others
     expected = _expected_answer(query, retrieved, cited)
     bindings = _bindings(expected, [c.passage for c in candidates]) if expected else {}
-    figure = answer_type.read_figure(query, retrieved.idf)
-    plain = [c.passage for c in candidates if c.passage.kind is PassageKind.PLAIN]
     findings = corpus.findings(cited)
     nearest = _nearest_finding(cited[0], retrieved, findings) if cited else None
-    context = SelectionContext(
-        query=query,
-        vector=retrieved.vector,
-        idf=retrieved.idf,
-        chances=retrieved.chances,
-        passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
-        finding_id=nearest.finding_id if nearest else None,
-        leans={finding.finding_id: finding.lean for finding in findings},
-        leading=_leading(query, facts, stances, plain, findings),
-        on_outcome=passages_on_outcome(query, [c.passage for c in candidates], findings, facts),
-        asked=_asked_names(query),
-        compared={finding.finding_id: f"{finding.intervention} {finding.comparator}" for finding in findings},
-        on_people=passages_on_people(query, plain, findings, facts),
-        sides=stances.sides if query.aspect is Aspect.DISAGREEMENT else {},
-        bindings=bindings,
-        figures=frozenset(pk for pk, _ in _bindings(figure, plain)) if figure else frozenset(),
-    )
+    context = _selection_context(query, facts, retrieved, [c.passage for c in candidates], findings, stances)
+    context = replace(context, finding_id=nearest.finding_id if nearest else None, bindings=bindings)
     composed = compose([c.passage for c in candidates], cited, context, policy, question.mode)
     if composed and len(composed.passages) > policy.evidence_passages:
         composed = compose(composed.first_passages(policy.evidence_passages), cited, context, policy, question.mode)
@@ -155,6 +138,29 @@ def gather(
         strength=_strength(query, corpus, quoted, matter, composed.headline.sentences, is_partial=bool(missing)),
         absent=None if bindings else expected,
         grounds=_grounds(query, retrieved, corpus, candidates, missing, has_answer),
+    )
+
+
+def _selection_context(
+    query: Query, facts: CorpusFacts, retrieved: Retrieved, passages: Sequence[Passage], findings: Sequence[Finding],
+    stances: Stances,
+) -> SelectionContext:  # fmt: skip
+    figure = answer_type.read_figure(query, retrieved.idf)
+    plain = [passage for passage in passages if passage.kind is PassageKind.PLAIN]
+    return SelectionContext(
+        query=query,
+        vector=retrieved.vector,
+        idf=retrieved.idf,
+        chances=retrieved.chances,
+        passage_cosines={pk: hit.cosine or 0.0 for pk, hit in hits_by_id(retrieved).items()},
+        leans={finding.finding_id: finding.lean for finding in findings},
+        leading=_leading(query, facts, stances, plain, findings),
+        on_outcome=passages_on_outcome(query, passages, findings, facts),
+        asked=_asked_names(query),
+        compared={finding.finding_id: f"{finding.intervention} {finding.comparator}" for finding in findings},
+        on_people=passages_on_people(query, plain, findings, facts),
+        sides=stances.sides if query.aspect is Aspect.DISAGREEMENT else {},
+        figures=frozenset(pk for pk, _ in _bindings(figure, plain)) if figure else frozenset(),
     )
 
 
