@@ -6,7 +6,7 @@ import hashlib
 import logging
 import secrets
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import cache, partial
@@ -215,10 +215,11 @@ def store(
     files_gap: bool = True,
     request_id: uuid.UUID | None = None,
     limit: TimeLimit | None = None,
+    when_stored: Callable[[payload.Payload], None] | None = None,
 ) -> payload.Payload:
     """Store an answer with its sentences and citations in one transaction; file a gap for a refusal.
 
-    Raises OutOfTime.
+    `when_stored` is called with the payload at the end of this transaction. Raises OutOfTime.
     """
     timeout = limit.statement_timeout() if limit else None
     answer_id, request_id = new_id(), request_id or uuid.uuid4()
@@ -274,6 +275,8 @@ def store(
         is_whole = not ending.question.filters.narrows  # what some studies lack, others may have
         if files_gap and is_whole and not isinstance(ending, Counted) and ending.outcome in FILED:
             Gap.objects.file(row, missing=list(ending.missing))
+        if when_stored:
+            when_stored(body)
     metrics.count_answer(ending.outcome.value, body["generator"]["name"], body["timings_ms"])
     return body
 

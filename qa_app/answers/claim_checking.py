@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
@@ -49,47 +49,49 @@ class BadClaimText(BadInput):
     """A text that cannot be checked."""
 
 
-def split(text: object) -> tuple[ClaimText, ...]:
-    """Return the sentences of a text, those that are no claims marked. Raises BadClaimText, also where all are."""
+@dataclass(frozen=True, slots=True)
+class PastedText:
+    """A text that was read: its sentences, or the approved reply where it speaks of an emergency or a crisis."""
+
+    sentences: tuple[ClaimText, ...]
+    """Those that are no claims are marked."""
+    declined: Declined | None
+
+    @property
+    def asks(self) -> int:
+        """Return how many questions it counts as."""
+        return 0 if self.declined else ceil(sum(claim.skipped is None for claim in self.sentences) / CLAIMS_PER_ASK)
+
+
+def read(text: object) -> PastedText:
+    """Split a text into sentences. Raises BadClaimText, also where none is a claim."""
     checked = _checked_text(text)
     found = claims.split_claims(checked)
     if not any(claim.skipped is None for claim in found):
         raise BadClaimText("text", "no_claim", N_("This contains no claim. Please write a full sentence."))
-    return found
-
-
-def find_urgent(text: str) -> Declined | None:
-    """Return the approved reply where a text speaks of an emergency or a crisis; None for all others."""
     lexicon = SearchedCorpus().facts().safety
-    parts = (text, *(claim.text for claim in claims.split_claims(text)))
-    found = (safety.check(clean(part), None, lexicon, None) for part in parts)
-    declined = next((reply for reply in found if reply and reply.route in safety.URGENT), None)
-    return declined and answering.reviewed(declined)
+    replies = (safety.check(clean(part), None, lexicon, None) for part in (checked, *(claim.text for claim in found)))
+    declined = next((reply for reply in replies if reply and reply.route in safety.URGENT), None)
+    return PastedText(found, declined and answering.reviewed(declined))
 
 
-def asks_of(found: Sequence[ClaimText]) -> int:
-    """Return how many questions a text counts as."""
-    return ceil(sum(claim.skipped is None for claim in found) / CLAIMS_PER_ASK)
-
-
-def check(text: object, *, collection: str | None = None) -> Payload:
-    """Check every claim of a text, fifty at most. Raises BadClaimText and OutOfTime."""
-    found = split(text)
+def check(pasted: PastedText, *, collection: str | None = None) -> Payload:
+    """Check every claim of a text, fifty at most. Raises BadQuestion and OutOfTime."""
     asking.check_collection(collection)
-    declined = find_urgent(str(text))
+    found = () if pasted.declined else pasted.sentences
     rows: list[Payload] = []
     with limited() as limit:
-        for claim in () if declined else found:
+        for claim in found:
             if claim.skipped is None:
                 rows.append(_check(claim, collection, limit))
     verdicts = Counter(row["verdict"] for row in rows)
     return {
-        "declined": _declined_row(declined),
+        "declined": _declined_row(pasted.declined),
         "claims": rows,
         "counts": {verdict: verdicts[verdict] for verdict in VERDICTS},
         "skipped": [
             {"text": claim.text, "start": claim.start, "end": claim.end, "reason": claim.skipped.value}
-            for claim in (() if declined else found)
+            for claim in found
             if claim.skipped is not None
         ],
         "corpus_version": search.corpus_version(),

@@ -6,12 +6,10 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from time import perf_counter
 from typing import Literal
 
 from django.conf import settings
-from django.db import transaction
 
 from common import tracing
 from corpus_app import search
@@ -106,16 +104,14 @@ def answer(
     """
     start = perf_counter()
     ending = answering.make(question, writer=writer, policy=policy, allowance=allowance, limit=limit)
-    store = partial(answering.store, ending, parent=parent, now=now, started=start, limit=limit)
-    if not (freezes_evidence or when_stored):
-        return store()
-    with transaction.atomic():
-        body = store()
+
+    def finish(body: payload.Payload) -> None:
         if freezes_evidence:
             _freeze(uuid.UUID(body["request_id"]), ending, now)
         if when_stored:
             when_stored(body["id"])
-    return body
+
+    return answering.store(ending, parent=parent, now=now, started=start, limit=limit, when_stored=finish)
 
 
 def _freeze(request_id: uuid.UUID, ending: Ending, now: datetime) -> EvidenceContext:

@@ -22,7 +22,7 @@ from time import perf_counter
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import IntegrityError, InterfaceError, OperationalError, connection, connections, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, connections
 from django.utils import timezone
 
 from common.postgresql.patience import patience
@@ -272,13 +272,19 @@ class _AnswerJob:
             )
             if self.is_abandoned():
                 raise Abandoned
-            with transaction.atomic():
-                stored = answering.store(
-                    answered, parent=request.parent, now=request.now, started=start, request_id=self.key, limit=limit
-                )
-                if request.when_stored:
-                    request.when_stored(stored["id"])
-        return stored
+            return answering.store(
+                answered,
+                parent=request.parent,
+                now=request.now,
+                started=start,
+                request_id=self.key,
+                limit=limit,
+                when_stored=self._when_stored,
+            )
+
+    def _when_stored(self, body: Payload) -> None:
+        if self.request.when_stored:
+            self.request.when_stored(body["id"])
 
     def _publish(self, name: str, data: Payload) -> None:
         with self._lock:

@@ -122,12 +122,11 @@ class ClaimsView(TimedView):
         if "text" not in given:
             raise exceptions.ValidationError({"text": [exceptions.ErrorDetail("Send the claims as text.", "required")]})
         try:
-            found = claim_checking.split(given["text"])
-            is_urgent = claim_checking.find_urgent(str(given["text"])) is not None
-            others = 0 if is_urgent else claim_checking.asks_of(found) - 1  # the first one is counted already
+            pasted = claim_checking.read(given["text"])
+            others = max(pasted.asks - 1, 0)  # the first one is counted already
             if seconds := quota.seconds_to_wait(request._request, "ask", others):
                 raise QuotaProblem(quota.QuotaUsedUp(seconds))
-            checked = claim_checking.check(given["text"], collection=given.get("collection"))
+            checked = claim_checking.check(pasted, collection=given.get("collection"))
         except asking.BadInput as bad:
             raise invalid(bad) from bad
         return Response(checked, headers={"Cache-Control": "no-store"})

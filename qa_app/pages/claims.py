@@ -33,28 +33,28 @@ def check_claims(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request, ClaimsForm(initial={"text": request.GET.get("text", "")}))
     form = ClaimsForm(request.POST)
-    found = form.split()
-    if found is None:
+    pasted = form.read()
+    if pasted is None:
         return _page(request, form, status=HTTPStatus.BAD_REQUEST)
-    if declined := claim_checking.find_urgent(form.typed):
-        return render(request, "qa/claims.html", {"urgent": declined})
-    if wait := quota.seconds_to_wait(request, "ask", claim_checking.asks_of(found)):
+    if pasted.declined:
+        return render(request, "qa/claims.html", {"urgent": pasted.declined})
+    if wait := quota.seconds_to_wait(request, "ask", pasted.asks):
         words = gettext("Too many questions from your address. Please ask again in %(wait)s.")
         form.refuse(words % {"wait": quota.in_words(wait)})
         response = _page(request, form, status=HTTPStatus.TOO_MANY_REQUESTS)
         response["Retry-After"] = str(wait)
         return response
     if request.headers.get("HX-Request"):
-        claims = [claim for claim in found if claim.skipped is None]
+        claims = [claim for claim in pasted.sentences if claim.skipped is None]
         tokens = [
             signing.dumps({"text": claim.text, "place": place, "total": len(claims)}, salt=SALT, compress=True)
             for place, claim in enumerate(claims, start=1)
         ]
         waiting = [{"text": claim.text, "token": token} for claim, token in zip(claims, tokens, strict=True)]
-        skipped = [{"text": c.text, "reason": c.skipped.value} for c in found if c.skipped]
+        skipped = [{"text": c.text, "reason": c.skipped.value} for c in pasted.sentences if c.skipped]
         return _page(request, form, waiting=waiting, total=len(claims), skipped=skipped)
     try:
-        checked = claim_checking.check(form.typed)
+        checked = claim_checking.check(pasted)
     except asking.OutOfTime:
         form.refuse(gettext("This took too long and was stopped. Please check fewer claims at once."))
         response = _page(request, form, status=HTTPStatus.SERVICE_UNAVAILABLE)

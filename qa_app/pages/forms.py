@@ -75,11 +75,11 @@ class ClaimsForm(forms.Form):
     def text_errors(self) -> list[str]:
         return [str(error) for error in self.errors.get("text", ())] if self.is_bound else []
 
-    def split(self) -> tuple[claim_checking.ClaimText, ...] | None:
-        """Return the sentences of the text; None for a rejected text, with the reason among the errors."""
+    def read(self) -> claim_checking.PastedText | None:
+        """Return the text that was pasted; None for a rejected text, with the reason among the errors."""
         self.full_clean()
         try:
-            return claim_checking.split(self.cleaned_data["text"])
+            return claim_checking.read(self.cleaned_data["text"])
         except claim_checking.BadClaimText as bad:
             self.add_error("text", translate(bad))
             return None

@@ -153,8 +153,10 @@ def passages_on_people(
     query: Query, passages: Iterable[Passage], findings: Iterable[Finding], facts: CorpusFacts
 ) -> frozenset[int]:
     """Return the plain passages of studies of the people that a question names, on one of its interventions."""
-    wanted, asked = query.facets.values, frozenset((*query.intervention, *query.comparator))
-    mapped = {f.finding_id: agreement.map_finding(f, facts.aliases) for f in findings} if wanted else {}
+    if not query.facets.values:
+        return frozenset()
+    asked = frozenset((*query.intervention, *query.comparator))
+    mapped = {finding.finding_id: agreement.map_finding(finding, facts.aliases) for finding in findings}
 
     def is_on(passage: Passage) -> bool:
         own = mapped.get(passage.finding_id or 0)
@@ -164,10 +166,8 @@ def passages_on_people(
     return frozenset(
         passage.passage_id
         for passage in passages
-        if wanted and passage.kind is PassageKind.PLAIN
-        and all(set(passage.study.values_of(key)) & set(values) for key, values in wanted.items())
-        and is_on(passage)
-    )  # fmt: skip
+        if passage.kind is PassageKind.PLAIN and _is_of_people(passage.study, query) and is_on(passage)
+    )
 
 
 def unstudied_relation(query: Query, sentences: Iterable[str], findings: Iterable[Finding], facts: CorpusFacts) -> str:
@@ -202,10 +202,9 @@ def is_about(study: Study, findings: Iterable[Finding], query: Query, facts: Cor
     A study has a condition, or a kind of it, where its people, a value of its facets or one of these findings name it.
     Where its people are not described, the concepts and the title say it.
     """
-    facets = query.facets.values
-    if not all(set(study.values_of(facet)) & set(values) for facet, values in facets.items()):
+    if not _is_of_people(study, query):
         return False
-    named = (*query.condition, *(() if facets else query.people))
+    named = (*query.condition, *(() if query.facets.values else query.people))
     if not named:
         return True
     values = (facet.values[value] for key, facet in facts.facets.facets.items() for value in study.values_of(key)
@@ -220,6 +219,10 @@ def is_about(study: Study, findings: Iterable[Finding], query: Query, facts: Cor
     return all(
         agreement.names_any([by_id[pk] for pk in has if pk in by_id], by_id[one]) for one in named if one in by_id
     )
+
+
+def _is_of_people(study: Study, query: Query) -> bool:
+    return all(set(study.values_of(facet)) & set(values) for facet, values in query.facets.values.items())
 
 
 def count_sides(found: Agreement | None) -> Counter[Lean]:

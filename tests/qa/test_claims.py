@@ -53,10 +53,10 @@ def test_a_text_that_cannot_be_checked_is_refused_by_name() -> None:
 
 
 def test_fifty_claims_are_checked_and_ten_count_as_one_question() -> None:
-    found = claim_checking.split(" ".join(f"Claim {n} says that sets build muscle." for n in range(60)))
+    found = claim_checking.read(" ".join(f"Claim {n} says that sets build muscle." for n in range(60)))
 
-    assert [claim.skipped for claim in found].count(None) == 50
-    assert claim_checking.asks_of(found) == 5
+    assert [claim.skipped for claim in found.sentences].count(None) == 50
+    assert found.asks == 5
     with override_settings(ANONYMOUS_QUOTAS=dict.fromkeys(("ask", "read", "model", "suggest"), Limits(1, 100))):
         assert check(" ".join([SAME] * 11), status=429)["type"].endswith("quota-used-up")
     with override_settings(ANONYMOUS_QUOTAS=dict.fromkeys(("ask", "read", "model", "suggest"), Limits(5, 100))):
